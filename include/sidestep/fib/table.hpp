@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A routing table: prefixes, per prefix an ordered list of routes, and the kernel's rules for adding and replacing them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <sidestep/fib/route.hpp>
+#include <sidestep/net/ids.hpp>
+#include <sidestep/net/prefix.hpp>
+#include <sidestep/result.hpp>
+
+namespace sidestep::fib {
+
+/// One route in a prefix's list, with what changes without the route changing.
+struct RouteSlot {
+  const Route* route = nullptr;
+  bool dead = false;                      ///< device down (RTNH_F_DEAD); only ring siblings stay in this state
+  bool linkdown = false;                  ///< no carrier (RTNH_F_LINKDOWN)
+  std::int32_t upper_bound = 0x7fffffff;  ///< ring siblings: last hash value of the share; -1: none
+};
+
+/// The routes of one (destination, source) prefix pair in metric order, older first. Immutable once published.
+struct RouteSet {
+  std::vector<RouteSlot> slots;
+};
+
+/// Netlink flags of a route request.
+struct InsertFlags {
+  bool create = true;
+  bool exclusive = false;
+  bool replace = false;
+  bool append = false;
+};
+
+/// What a delete request names; empty or zero fields match anything.
+struct RouteMatch {
+  std::optional<std::uint32_t> metric;
+  std::optional<std::uint8_t> protocol;
+  std::optional<RouteType> type;
+  IfIndex device{};
+  std::optional<net::Ipv6Address> gateway;
+  NexthopId nexthop_id{};
+};
+
+/// What an update does with a slot.
+enum class SlotFate : std::uint8_t { kKeep, kRemove };
+
+class Table {
+ public:
+  explicit Table(TableId id);
+  ~Table();  ///< retires every route; no reader may use the table any more
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+  [[nodiscard]] TableId id() const noexcept { return id_; }
+
+  // Writer.
+
+  /// Adds or replaces as the kernel does (kernel semantics: metric order, rings, EXCL/REPLACE/APPEND). Takes the route over: on an
+  /// error it has been retired. Displaced routes are unlinked and retired. Ring shares are computed again.
+  /// Errors: EEXIST, ENOENT (replace without create).
+  Result<const Route*> insert(Route* route, InsertFlags flags);
+  /// Removes the first route that matches, or its whole ring when no gateway was named.
+  /// @return  number of routes removed
+  /// Errors:  ESRCH
+  Result<std::size_t> erase(const net::Prefix& destination, const net::Prefix& source, const RouteMatch& match);
+  /// Lets `change` edit each slot's flags or remove it, publishes the sets that changed, computes ring shares again. `recompute`
+  /// tells which hops count as usable for shares (kernel: not dead, and not linkdown where the device ignores such routes).
+  void update(const std::function<SlotFate(RouteSlot&)>& change);
+  /// Which ring siblings get a share of the hash space; set by the owner, asked at each insert, erase and update.
+  void set_share_predicate(std::function<bool(const RouteSlot&)> usable);
+
+  // Readers, inside a read section (or the writer).
+
+  /// Prefixes that cover a destination, longest first, with the kernel's order for source-specific ones.
+  ///
+  /// A prefix that has source-specific routes gives those whose source prefix covers `source`, longest first. If none does, the
+  /// first descent skips the prefix altogether, its sourceless routes included (kernel quirk), except at ::/0.
+  /// While backtracking (after a candidate had nothing usable) the sourceless routes of such a prefix do come, after its
+  /// source-specific ones, as in the kernel's climb.
+  class Walk {
+   public:
+    Walk(const Table& table, const net::Ipv6Address& destination, const net::Ipv6Address& source) noexcept;
+    /// The next candidate set, or nullptr at the end.
+    [[nodiscard]] const RouteSet* next() noexcept;
+
+   private:
+    const Table* table_;
+    const void* node_ = nullptr;  // cursor; the source file knows its type
+    const void* source_node_ = nullptr;
+    net::Ipv6Address destination_;
+    net::Ipv6Address source_;
+    bool started_ = false;
+  };
+
+  /// The set of exactly this prefix pair, or nullptr.
+  [[nodiscard]] const RouteSet* get(const net::Prefix& destination, const net::Prefix& source) const noexcept;
+  /// Every set, in the order in which the kernel dumps a table (source-specific first, then the 0 branch, the 1 branch, the node).
+  void for_each(const std::function<void(const RouteSet&)>& visit) const;
+  [[nodiscard]] std::size_t route_count() const noexcept { return route_count_; }
+  /// Whether any source-specific route is here.
+  [[nodiscard]] bool has_source_specific() const noexcept { return source_specific_count_ != 0; }
+
+ private:
+  TableId id_;
+  std::size_t route_count_ = 0;
+  std::size_t source_specific_count_ = 0;
+};
+
+}  // namespace sidestep::fib

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sidestep/fib/link.hpp>
+#include <sidestep/lookup/answer.hpp>
+#include <sidestep/lookup/change.hpp>
+#include <sidestep/lookup/flow.hpp>
+#include <sidestep/result.hpp>
+#include <sidestep/rules/rule.hpp>
+
+namespace sidestep::fib {
+class Table;
+}
+
+namespace sidestep::lookup {
+
+struct Explanation;
+
+/// What a neighbor's state means to route selection.
+enum class NeighborHealth : std::uint8_t { kUnknown, kValid, kFailed };
+
+/// Asks the neighbor table of whoever embeds the FIB. A plain function: no allocation, no lock.
+struct NeighborOracle {
+  const void* context = nullptr;
+  NeighborHealth (*health)(const void* context, IfIndex device, const net::Ipv6Address& address) = nullptr;
+};
+
+/// Everything that decides where a packet goes: devices, tables, nexthop objects, rules, and the lookups over them.
+///
+/// One writer thread calls apply(); any number of registered readers look up meanwhile.
+class Fib {
+ public:
+  /// A router as the kernel boots it: `lo` up, rules 0 (local) and 32766 (main), forwarding off.
+  explicit Fib(NeighborOracle neighbors = {});
+  ~Fib();
+  Fib(const Fib&) = delete;
+  Fib& operator=(const Fib&) = delete;
+
+  /// Makes one change, or none: on an error nothing has changed, except where the kernel itself leaves a part done
+  /// (multipath replace).
+  ///
+  /// @param now  when: routes with a lifetime count from here
+  /// Errors:   the errno and the words the kernel would answer with (EEXIST, ENOENT, ESRCH, EINVAL, EHOSTUNREACH, ENODEV …)
+  /// Thread:   writer
+  Result<void> apply(const Change& change, TimeNs now = {});
+
+  // Lookups. Thread: registered reader inside a read section. They borrow and write nothing shared.
+
+  /// Input: a packet received on `flow.iif` (kernel: ip6_route_input).
+  [[nodiscard]] Answer input(const Flow& flow) const;
+  /// Output: locally generated (kernel: ip6_route_output). `flow.oif` optional, `flow.has_source` as the caller knows it.
+  [[nodiscard]] Answer output(const Flow& flow) const;
+  /// One table, no rules (kernel: ip6_pol_route as SRv6 calls it); a missing table gives blackhole_dst().
+  [[nodiscard]] Answer table(TableId table, const Flow& flow) const;
+  /// The same with the walk recorded. Not for the packet path: allocates.
+  [[nodiscard]] Answer input_explained(const Flow& flow, Explanation& explanation) const;
+  [[nodiscard]] Answer output_explained(const Flow& flow, Explanation& explanation) const;
+
+  /// RFC 6724 source selection toward `destination` over `device` (none: any); empty when there is no candidate.
+  [[nodiscard]] std::optional<net::Ipv6Address> select_source(const net::Ipv6Address& destination, IfIndex device) const;
+
+  // Views. Borrowed until the next quiescent state (readers) or the next apply (writer).
+  [[nodiscard]] const fib::Links& links() const;
+  [[nodiscard]] const fib::Sysctls& sysctls() const;
+  [[nodiscard]] std::span<const rules::Rule> rules() const;
+  /// Ids of existing tables, ascending.
+  [[nodiscard]] std::vector<TableId> table_ids() const;
+  [[nodiscard]] const fib::Table* find_table(TableId table) const;
+  /// Nexthop objects, by id ascending.
+  [[nodiscard]] std::vector<std::shared_ptr<const fib::NexthopObject>> nexthops() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sidestep::lookup

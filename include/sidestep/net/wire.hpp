@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integers in wire order. A plain integer is always in host order; wire order has types of its own.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace sidestep::net {
+
+/// A 16-bit integer in network byte order, without alignment demands; may be overlaid on packet bytes.
+class Be16 {
+ public:
+  constexpr Be16() noexcept = default;
+  constexpr explicit Be16(std::uint16_t host) noexcept
+      : bytes_{static_cast<std::uint8_t>(host >> 8), static_cast<std::uint8_t>(host)} {}
+  [[nodiscard]] constexpr std::uint16_t host() const noexcept {
+    return static_cast<std::uint16_t>((bytes_[0] << 8) | bytes_[1]);
+  }
+  constexpr bool operator==(const Be16&) const noexcept = default;
+
+ private:
+  std::array<std::uint8_t, 2> bytes_{};
+};
+
+/// A 32-bit integer in network byte order, without alignment demands; may be overlaid on packet bytes.
+class Be32 {
+ public:
+  constexpr Be32() noexcept = default;
+  constexpr explicit Be32(std::uint32_t host) noexcept
+      : bytes_{static_cast<std::uint8_t>(host >> 24), static_cast<std::uint8_t>(host >> 16),
+               static_cast<std::uint8_t>(host >> 8), static_cast<std::uint8_t>(host)} {}
+  [[nodiscard]] constexpr std::uint32_t host() const noexcept {
+    return (std::uint32_t{bytes_[0]} << 24) | (std::uint32_t{bytes_[1]} << 16) |
+           (std::uint32_t{bytes_[2]} << 8) | std::uint32_t{bytes_[3]};
+  }
+  constexpr bool operator==(const Be32&) const noexcept = default;
+
+ private:
+  std::array<std::uint8_t, 4> bytes_{};
+};
+
+static_assert(sizeof(Be16) == 2 && alignof(Be16) == 1);
+static_assert(sizeof(Be32) == 4 && alignof(Be32) == 1);
+
+}  // namespace sidestep::net

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include <sidestep/lookup/fib.hpp>
+
+#include "neighbor/table.hpp"
+#include "packet/counters.hpp"
+#include "packet/packet.hpp"
+#include "srv6/settings.hpp"
+
+namespace sidestep::forward {
+
+/// What the pipeline reads. All of it must outlive the forwarder.
+struct Context {
+  const lookup::Fib& fib;
+  const neighbor::Table& neighbors;
+  const srv6::Settings& srv6;
+};
+
+/// The batch pipeline of one worker: receive, validate, look up, SRv6, look up, rewrite, transmit.
+///
+/// Thread:   one registered reader
+class Forwarder {
+ public:
+  explicit Forwarder(Context context);
+  ~Forwarder();
+  Forwarder(const Forwarder&) = delete;
+  Forwarder& operator=(const Forwarder&) = delete;
+
+  /// Runs received packets through the router, in order, inside one read section of its own.
+  ///
+  /// Each packet's `meta.ingress`, `received_at`, `l2_class` (and MACs when known) are set by the caller. On return every packet
+  /// of `received` has a verdict other than kPending, and its bytes are what is to be sent, delivered or was dropped (a
+  /// dropped packet's bytes are as received). Packets that the router made (ICMPv6 errors, redirects, echo replies) are appended to
+  /// `generated`, each with verdict kTransmit, kDeliver (to the router itself) or kDrop, and with `record` of the packet that
+  /// caused it. One received packet makes at most two; `generated` must have room for 2 × received.
+  /// Drops are counted by reason; those of generated packets apart from those of received ones.
+  void process(packet::Batch& received, std::vector<packet::Packet>& generated);
+
+  /// Counters of everything processed. Drops by reason are those of received packets.
+  [[nodiscard]] const packet::Counters& counters() const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sidestep::forward
