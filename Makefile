@@ -1,0 +1,31 @@
+# Short names for the presets of CMakePresets.json and the scripts in tools/.
+.DEFAULT_GOAL := dev
+.PHONY: dev release test asan-test lint format install clean help
+
+dev: ## build with every check on, into out/dev
+	@tools/build dev
+
+release: ## build the program as users run it: build/sidestep
+	@tools/build release
+
+test: dev ## build and run all tests
+	@tools/run_tests dev
+
+asan-test: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tools/build asan
+	@tools/run_tests asan
+
+lint: ## format, layers, headers, words, clang-tidy, shellcheck, codespell
+	@tools/lint/all
+
+format: ## format all C++ files
+	@git ls-files -z '*.hpp' '*.cpp' | xargs -0 clang-format-19 -i
+
+install: release ## install the program (DESTDIR is respected)
+	@cmake --install build
+
+clean: ## remove everything that was built
+	@rm -rf build out
+
+help: ## list these targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
