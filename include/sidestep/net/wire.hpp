@@ -39,6 +39,22 @@ class Be32 {
   std::array<std::uint8_t, 4> bytes_{};
 };
 
+/// Reads or writes an integer in wire order at any address; the caller has made sure of the bytes.
+[[nodiscard]] constexpr std::uint16_t load_be16(const std::uint8_t* bytes) noexcept {
+  return static_cast<std::uint16_t>((bytes[0] << 8) | bytes[1]);
+}
+[[nodiscard]] constexpr std::uint32_t load_be32(const std::uint8_t* bytes) noexcept {
+  return (std::uint32_t{load_be16(bytes)} << 16) | load_be16(bytes + 2);
+}
+constexpr void store_be16(std::uint8_t* bytes, std::uint16_t host) noexcept {
+  bytes[0] = static_cast<std::uint8_t>(host >> 8);
+  bytes[1] = static_cast<std::uint8_t>(host);
+}
+constexpr void store_be32(std::uint8_t* bytes, std::uint32_t host) noexcept {
+  store_be16(bytes, static_cast<std::uint16_t>(host >> 16));
+  store_be16(bytes + 2, static_cast<std::uint16_t>(host));
+}
+
 static_assert(sizeof(Be16) == 2 && alignof(Be16) == 1);
 static_assert(sizeof(Be32) == 4 && alignof(Be32) == 1);
 
