@@ -45,7 +45,10 @@ struct RouteMatch {
   IfIndex device{};
   std::optional<net::Ipv6Address> gateway;
   NexthopId nexthop_id{};
+  bool single_hop = false;  ///< one leg of a multipath delete: never takes the rest of a ring along
 };
+
+struct TrieNode;  // the source files know it
 
 /// What an update does with a slot.
 enum class SlotFate : std::uint8_t { kKeep, kRemove };
@@ -101,14 +104,22 @@ class Table {
   [[nodiscard]] const RouteSet* get(const net::Prefix& destination, const net::Prefix& source) const noexcept;
   /// Every set, in the order in which the kernel dumps a table (source-specific first, then the 0 branch, the 1 branch, the node).
   void for_each(const std::function<void(const RouteSet&)>& visit) const;
-  [[nodiscard]] std::size_t route_count() const noexcept { return route_count_; }
+  [[nodiscard]] std::size_t route_count() const noexcept { return route_count_.load(std::memory_order_relaxed); }
   /// Whether any source-specific route is here.
-  [[nodiscard]] bool has_source_specific() const noexcept { return source_specific_count_ != 0; }
+  [[nodiscard]] bool has_source_specific() const noexcept {
+    return source_specific_count_.load(std::memory_order_relaxed) != 0;
+  }
 
  private:
+  /// What is stored for a prefix pair, replaced by `slots`; publishes with one pointer store. Empty slots: removed.
+  void store(const net::Prefix& destination, const net::Prefix& source, std::vector<RouteSlot> slots);
+
   TableId id_;
-  std::size_t route_count_ = 0;
-  std::size_t source_specific_count_ = 0;
+  TrieNode* root_;  // ::/0; lives as long as the table
+  std::function<bool(const RouteSlot&)> usable_;
+  // Counts for whoever asks; written by the writer alone and ordering nothing, hence relaxed and without a partner.
+  std::atomic<std::size_t> route_count_{0};
+  std::atomic<std::size_t> source_specific_count_{0};
 };
 
 }  // namespace sidestep::fib
