@@ -64,7 +64,26 @@ enum class Snmp : std::uint8_t {
   kCount,
 };
 
-[[nodiscard]] std::string_view name_of(Snmp counter) noexcept;
+/// Names in order of the enumeration, as /proc/net/snmp6 spells them.
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(Snmp::kCount)> kSnmpNames{
+    "Ip6InReceives",       "Ip6InHdrErrors",       "Ip6InTooBigErrors",    "Ip6InNoRoutes",
+    "Ip6InAddrErrors",     "Ip6InUnknownProtos",   "Ip6InTruncatedPkts",   "Ip6InDiscards",
+    "Ip6InDelivers",       "Ip6OutForwDatagrams",  "Ip6OutRequests",       "Ip6OutDiscards",
+    "Ip6OutNoRoutes",      "Ip6ReasmReqds",        "Ip6FragFails",         "Ip6InMcastPkts",
+    "Ip6OutMcastPkts",     "Ip6InOctets",          "Ip6OutOctets",         "Ip6InMcastOctets",
+    "Ip6OutMcastOctets",   "Ip6InNoECTPkts",       "Ip6InECT1Pkts",        "Ip6InECT0Pkts",
+    "Ip6InCEPkts",         "Ip6OutTransmits",      "Icmp6InMsgs",          "Icmp6InErrors",
+    "Icmp6OutMsgs",        "Icmp6OutErrors",       "Icmp6InCsumErrors",    "Icmp6OutRateLimitHost",
+    "Icmp6InDestUnreachs", "Icmp6InPktTooBigs",    "Icmp6InTimeExcds",     "Icmp6InParmProblems",
+    "Icmp6InEchos",        "Icmp6InEchoReplies",   "Icmp6OutDestUnreachs", "Icmp6OutPktTooBigs",
+    "Icmp6OutTimeExcds",   "Icmp6OutParmProblems", "Icmp6OutEchos",        "Icmp6OutEchoReplies",
+    "Icmp6OutRedirects",
+};
+static_assert(!kSnmpNames.back().empty());
+
+[[nodiscard]] constexpr std::string_view name_of(Snmp counter) noexcept {
+  return kSnmpNames[static_cast<std::size_t>(counter)];
+}
 
 inline constexpr std::size_t kSnmpCount = static_cast<std::size_t>(Snmp::kCount);
 inline constexpr std::size_t kDropReasonCount = static_cast<std::size_t>(DropReason::kCount);
@@ -75,12 +94,16 @@ using SnmpSet = std::array<std::uint64_t, kSnmpCount>;
 /// Counters of one worker: the host's, each device's, and drops by reason. Single-threaded; workers' sets are added up.
 class Counters {
  public:
-  /// Adds to the host's counter and, when `device` is not 0, to the device's.
+  /// Adds to the host's counter and, when `device` is not 0, to the device's. Allocates at the first sight of a device only.
   void add(Snmp counter, IfIndex device, std::uint64_t amount = 1);
   void add_drop(DropReason reason) noexcept { ++drops_[static_cast<std::size_t>(reason)]; }
+  /// Adds up, for counters of several workers.
+  void add(const Counters& other);
   [[nodiscard]] std::uint64_t host(Snmp counter) const noexcept {
     return host_[static_cast<std::size_t>(counter)];
   }
+  /// 0 for a device that never counted anything.
+  [[nodiscard]] std::uint64_t device(IfIndex index, Snmp counter) const noexcept;
   [[nodiscard]] const SnmpSet& host() const noexcept { return host_; }
   [[nodiscard]] const std::map<IfIndex, SnmpSet>& devices() const noexcept { return devices_; }
   [[nodiscard]] std::uint64_t drops(DropReason reason) const noexcept {

@@ -61,14 +61,17 @@ enum class DropReason : std::uint8_t {
   kSidNoSrh,
   kSidLocalNext,
   kHmac,
+  kPspBlocked,
   // Ours
   kNotImplemented,
   kIcmpRateLimited,
   kIcmpNoRoute,
+  kLookupLimit,
   kCount,
 };
 
 struct DropReasonText {
+  DropReason reason = DropReason::kNone;
   std::string_view name;  ///< as printed and written into captures
   std::string_view help;  ///< one line
   std::string_view snmp;  ///< the kernel's counter, or empty

@@ -19,11 +19,11 @@ namespace sidestep::packet {
 
 /// Where a packet goes when the pipeline is done with it.
 enum class Verdict : std::uint8_t {
-  kPending,    ///< still in the pipeline
-  kTransmit,   ///< out of `egress`, to `destination_mac`
-  kDeliver,    ///< to the local host
-  kAnswered,   ///< consumed by the router itself, which sent an answer (echo reply)
-  kDrop,       ///< see `drop_reason`
+  kPending,   ///< still in the pipeline
+  kTransmit,  ///< out of `egress`, to `destination_mac`
+  kDeliver,   ///< to the local host
+  kAnswered,  ///< consumed by the router itself, which sent an answer (echo reply)
+  kDrop,      ///< see `drop_reason`
 };
 
 /// How the frame was addressed on the link (kernel: skb->pkt_type).
@@ -31,9 +31,9 @@ enum class L2Class : std::uint8_t { kHost, kBroadcast, kMulticast, kOtherHost };
 
 /// What the pipeline knows of a packet beside its bytes.
 struct PacketMeta {
-  IfIndex ingress{};             ///< device it was received on; stays through decapsulation; 0: made here
-  IfIndex egress{};              ///< kTransmit
-  TimeNs received_at{};          ///< on the router's clock
+  IfIndex ingress{};     ///< device it was received on; stays through decapsulation; 0: made here
+  IfIndex egress{};      ///< kTransmit
+  TimeNs received_at{};  ///< on the router's clock
   L2Class l2_class = L2Class::kHost;
   Verdict verdict = Verdict::kPending;
   DropReason drop_reason = DropReason::kNone;
@@ -41,11 +41,11 @@ struct PacketMeta {
   std::uint32_t multipath_hash = 0;
   bool routing_header_consumed = false;  ///< by the end-host SRH code; suppresses redirects
   bool router_alert = false;
-  std::uint8_t lookups = 0;              ///< lookups done for it on this node; bounded
-  net::MacAddress source_mac{};          ///< received; on kTransmit: to be sent
+  std::uint8_t lookups = 0;      ///< lookups done for it on this node; bounded
+  net::MacAddress source_mac{};  ///< received; on kTransmit: to be sent
   net::MacAddress destination_mac{};
-  bool has_mac = false;                  ///< false: the link type has no link-layer addresses
-  std::uint64_t record = 0;              ///< caller's number for it (capture record), carried along
+  bool has_mac = false;      ///< false: the link type has no link-layer addresses
+  std::uint64_t record = 0;  ///< caller's number for it (capture record), carried along
 };
 
 /// One packet. The bytes begin at the IPv6 header; room before them takes encapsulations.
@@ -55,8 +55,9 @@ struct PacketMeta {
 /// Cost:     no allocation after construction
 class Packet {
  public:
-  static constexpr std::size_t kHeadroom = 512;        ///< bytes
-  static constexpr std::size_t kSizeMax = 65'536 + 64;  ///< bytes; longer frames are refused by assign()
+  static constexpr std::size_t kHeadroom = 512;  ///< bytes
+  static constexpr std::size_t kSizeMax =
+      65'536 + 64;  ///< bytes; longer frames are refused by assign()
 
   Packet();
   Packet(Packet&&) noexcept = default;
@@ -64,7 +65,9 @@ class Packet {
 
   /// Takes a copy of `bytes` behind the headroom and resets the metadata and the destination; false when too long.
   [[nodiscard]] bool assign(std::span<const std::uint8_t> bytes) noexcept;
-  [[nodiscard]] std::span<std::uint8_t> bytes() noexcept { return {storage_.get() + begin_, size_}; }
+  [[nodiscard]] std::span<std::uint8_t> bytes() noexcept {
+    return {storage_.get() + begin_, size_};
+  }
   [[nodiscard]] std::span<const std::uint8_t> bytes() const noexcept {
     return {storage_.get() + begin_, size_};
   }
@@ -102,12 +105,16 @@ class Batch {
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   /// The next packet, with old contents; the caller assigns. Asserted not full.
   [[nodiscard]] Packet& add();
-  void remove_last() noexcept { --size_; }
+  void remove_last() noexcept { packets_[--size_].dst.reset(); }
   void clear() noexcept;
   [[nodiscard]] Packet& operator[](std::size_t index) noexcept { return packets_[index]; }
-  [[nodiscard]] const Packet& operator[](std::size_t index) const noexcept { return packets_[index]; }
+  [[nodiscard]] const Packet& operator[](std::size_t index) const noexcept {
+    return packets_[index];
+  }
   [[nodiscard]] auto begin() noexcept { return packets_.begin(); }
-  [[nodiscard]] auto end() noexcept { return packets_.begin() + static_cast<std::ptrdiff_t>(size_); }
+  [[nodiscard]] auto end() noexcept {
+    return packets_.begin() + static_cast<std::ptrdiff_t>(size_);
+  }
 
  private:
   std::vector<Packet> packets_;  // grows to kCapacity once
