@@ -31,6 +31,7 @@ struct LinkConf {
   bool keep_addr_on_down = false;
   bool use_oif_addrs_only = false;
   std::uint8_t addr_gen_mode = 0;  ///< 0: EUI-64, 1: none
+  std::int32_t accept_dad = 1;     ///< below 1 here and in `all` (there 0): addresses work at once, also without carrier
   bool operator==(const LinkConf&) const = default;
 };
 
@@ -38,10 +39,11 @@ struct LinkConf {
 struct InterfaceAddress {
   net::Ipv6Address address{};
   std::uint8_t prefix_length = 128;
-  std::optional<net::Ipv6Address> peer;
+  std::optional<net::Ipv6Address> peer{};
   bool deprecated = false;    ///< preferred_lft 0
   bool no_prefix_route = false;
   bool home = false;
+  bool tentative = false;     ///< waits for the device to be up with carrier; duplicate detection itself takes no time
   std::uint32_t metric = 0;   ///< of the prefix route; 0: 256
   bool operator==(const InterfaceAddress&) const = default;
 };
@@ -49,17 +51,17 @@ struct InterfaceAddress {
 /// A device.
 struct Link {
   IfIndex index{};
-  std::string name;
-  std::string kind;             ///< `type` as written; only `vrf` means something
+  std::string name{};
+  std::string kind{};             ///< `type` as written; only `vrf` means something
   net::MacAddress mac{};
   std::uint32_t mtu = 1500;     ///< bytes
   bool up = false;              ///< administratively
   bool carrier = true;
   std::uint32_t group = 0;
   IfIndex master{};
-  std::optional<TableId> vrf_table;
-  LinkConf conf;
-  std::vector<InterfaceAddress> addresses;  ///< in the kernel's order
+  std::optional<TableId> vrf_table{};
+  LinkConf conf{};
+  std::vector<InterfaceAddress> addresses{};  ///< in the kernel's order
 
   [[nodiscard]] bool is_loopback() const noexcept { return index == kLoopbackIndex; }
   /// The MTU that IPv6 uses on this device, bytes.
@@ -70,8 +72,8 @@ struct Link {
 
 /// Sysctls of the whole router, with the kernel's defaults.
 struct Sysctls {
-  LinkConf all;       ///< net.ipv6.conf.all.*: what a lookup asks `all` for
-  LinkConf defaults;  ///< net.ipv6.conf.default.*: what a new device starts with
+  LinkConf all{};       ///< net.ipv6.conf.all.*: what a lookup asks `all` for
+  LinkConf defaults{};  ///< net.ipv6.conf.default.*: what a new device starts with
   std::uint32_t icmp_ratelimit_ms = 1000;        ///< net.ipv6.icmp.ratelimit (the running kernel: 100 with HZ=100? asked by the oracle)
   bool icmp_error_anycast_as_unicast = false;
   std::string icmp_ratemask = "0-1,3-127";

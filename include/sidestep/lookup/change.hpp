@@ -16,26 +16,26 @@ namespace sidestep::lookup {
 
 /// `link add` (create) or `link set`. Empty fields stay as they are.
 struct LinkChange {
-  std::string name;
+  std::string name{};
   bool create = false;
-  std::string kind;
-  std::optional<net::MacAddress> mac;
-  std::optional<std::uint32_t> mtu;
-  std::optional<bool> up;
-  std::optional<bool> carrier;
-  std::optional<std::uint32_t> group;
-  std::optional<std::string> master;  ///< "": nomaster
-  std::optional<TableId> vrf_table;
-  std::optional<std::uint8_t> addr_gen_mode;
+  std::string kind{};
+  std::optional<net::MacAddress> mac{};
+  std::optional<std::uint32_t> mtu{};
+  std::optional<bool> up{};
+  std::optional<bool> carrier{};
+  std::optional<std::uint32_t> group{};
+  std::optional<std::string> master{};  ///< "": nomaster
+  std::optional<TableId> vrf_table{};
+  std::optional<std::uint8_t> addr_gen_mode{};
 };
 struct LinkDelete {
-  std::string name;
+  std::string name{};
 };
 
 /// `address add|del`.
 struct AddressChange {
-  std::string device;
-  fib::InterfaceAddress address;
+  std::string device{};
+  fib::InterfaceAddress address{};
   bool remove = false;
   bool replace = false;
 };
@@ -45,32 +45,32 @@ enum class RouteVerb : std::uint8_t { kAdd, kAppend, kPrepend, kReplace, kChange
 
 /// One way out as written; `device` by name, resolved when applied.
 struct NexthopSpec {
-  std::string device;  ///< "": from the gateway
-  std::optional<net::Ipv6Address> gateway;
+  std::string device{};  ///< "": from the gateway
+  std::optional<net::Ipv6Address> gateway{};
   std::uint16_t weight = 1;
   bool onlink = false;
-  fib::Encap encap;
-  std::string encap_iif;  ///< seg6local `iif`/`oif` by name
-  std::string encap_oif;
+  fib::Encap encap{};
+  std::string encap_iif{};  ///< seg6local `iif`/`oif` by name
+  std::string encap_oif{};
 };
 
 /// `route VERB …`.
 struct RouteChange {
   RouteVerb verb = RouteVerb::kAdd;
-  net::Prefix destination;
-  std::optional<net::Prefix> source;
-  std::optional<fib::RouteType> type;      ///< empty: unicast; on delete: any
-  std::optional<TableId> table;            ///< empty: main, or local for type local/anycast/…
-  std::optional<std::uint32_t> metric;     ///< empty: 1024 (add), lowest (delete)
-  std::optional<std::uint8_t> protocol;    ///< empty: boot (add), any (delete)
-  std::optional<fib::RouterPreference> preference;
-  std::optional<net::Ipv6Address> preferred_source;
+  net::Prefix destination{};
+  std::optional<net::Prefix> source{};
+  std::optional<fib::RouteType> type{};      ///< empty: unicast; on delete: any
+  std::optional<TableId> table{};            ///< empty: main, or local for type local/anycast/…
+  std::optional<std::uint32_t> metric{};     ///< empty: 1024 (add), lowest (delete)
+  std::optional<std::uint8_t> protocol{};    ///< empty: boot (add), any (delete)
+  std::optional<fib::RouterPreference> preference{};
+  std::optional<net::Ipv6Address> preferred_source{};
   std::uint32_t mtu = 0;
   bool mtu_locked = false;
   std::uint32_t hop_limit = 0;
   std::uint32_t advmss = 0;
-  std::optional<std::uint32_t> expires_s;
-  std::vector<NexthopSpec> hops;  ///< one: `via`/`dev`; several: `nexthop … nexthop …`
+  std::optional<std::uint32_t> expires_s{};
+  std::vector<NexthopSpec> hops{};  ///< one: `via`/`dev`; several: `nexthop … nexthop …`
   bool multipath = false;         ///< written with `nexthop`
   NexthopId nexthop_id{};
 };
@@ -78,7 +78,7 @@ struct RouteChange {
 /// `rule add|del`.
 struct RuleChange {
   bool remove = false;
-  rules::Rule rule;
+  rules::Rule rule{};
   bool preference_given = false;
   bool table_given = false;
   bool action_given = false;  ///< an action other than the default `table`; on delete: absent fields match anything
@@ -95,8 +95,8 @@ struct NexthopChange {
   NexthopId id{};
   std::uint8_t protocol = 0;
   bool blackhole = false;
-  NexthopSpec hop;
-  std::vector<NexthopMemberSpec> group;
+  NexthopSpec hop{};
+  std::vector<NexthopMemberSpec> group{};
   bool resilient = false;
   std::uint32_t buckets = 0;
   std::uint32_t idle_timer_s = 0;
@@ -105,8 +105,8 @@ struct NexthopChange {
 
 /// `sysctl -w KEY=VALUE`, key with dots. Unknown keys are refused by the configuration language, not here.
 struct SysctlChange {
-  std::string key;
-  std::string value;
+  std::string key{};
+  std::string value{};
 };
 
 using Change = std::variant<LinkChange, LinkDelete, AddressChange, RouteChange, RuleChange, NexthopChange, SysctlChange>;

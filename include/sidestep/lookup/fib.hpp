@@ -24,7 +24,12 @@ namespace sidestep::lookup {
 struct Explanation;
 
 /// What a neighbor's state means to route selection.
-enum class NeighborHealth : std::uint8_t { kUnknown, kValid, kFailed };
+enum class NeighborHealth : std::uint8_t {
+  kUnknown,     ///< no entry
+  kValid,       ///< packets may be sent with it
+  kFailed,      ///< resolution failed
+  kIncomplete,  ///< an entry that is neither: being resolved
+};
 
 /// Asks the neighbor table of whoever embeds the FIB. A plain function: no allocation, no lock.
 struct NeighborOracle {
@@ -37,8 +42,11 @@ struct NeighborOracle {
 /// One writer thread calls apply(); any number of registered readers look up meanwhile.
 class Fib {
  public:
+  static constexpr std::uint64_t kDefaultMultipathSeed = 0x5349'4445'5354'4550;
+
   /// A router as the kernel boots it: `lo` up, rules 0 (local) and 32766 (main), forwarding off.
-  explicit Fib(NeighborOracle neighbors = {});
+  /// @param multipath_seed  key of the hash that spreads flows over equal-cost hops; the same seed gives the same choices
+  explicit Fib(NeighborOracle neighbors = {}, std::uint64_t multipath_seed = kDefaultMultipathSeed);
   ~Fib();
   Fib(const Fib&) = delete;
   Fib& operator=(const Fib&) = delete;
@@ -70,6 +78,9 @@ class Fib {
   [[nodiscard]] const fib::Links& links() const;
   [[nodiscard]] const fib::Sysctls& sysctls() const;
   [[nodiscard]] std::span<const rules::Rule> rules() const;
+  /// Whether a rule asks for upper-layer protocol or ports of received packets. If not, a flow's protocol is the packet's
+  /// first next header and its ports are 0 (kernel: flow dissection happens only when a rule needs it).
+  [[nodiscard]] bool needs_ports() const;
   /// Ids of existing tables, ascending.
   [[nodiscard]] std::vector<TableId> table_ids() const;
   [[nodiscard]] const fib::Table* find_table(TableId table) const;
