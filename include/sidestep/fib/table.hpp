@@ -92,9 +92,16 @@ class Table {
     [[nodiscard]] const RouteSet* next() noexcept;
 
    private:
-    const Table* table_;
-    const void* node_ = nullptr;  // cursor; the source file knows its type
-    const void* source_node_ = nullptr;
+    /// The longest candidate; passes over the sourceless routes of prefixes whose source-specific ones do not match.
+    [[nodiscard]] const RouteSet* first() noexcept;
+    /// The candidate after the one that the cursor stands on.
+    [[nodiscard]] const RouteSet* climb() noexcept;
+    /// The longest source prefix of a subtree that is shorter than `below`; moves the source cursor there.
+    [[nodiscard]] const RouteSet* source_specific(const TrieNode& subtree, unsigned below) noexcept;
+
+    const TrieNode* root_;
+    const TrieNode* node_ = nullptr;         // cursor; nullptr after the start: at the end
+    const TrieNode* source_node_ = nullptr;  // inside node_'s subtree, when the candidate is source-specific
     net::Ipv6Address destination_;
     net::Ipv6Address source_;
     bool started_ = false;

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// A routing table.
+//
+// Data structure: a path-compressed binary trie over destination prefixes (trie.hpp). A node points to an immutable
+// RouteSet, the prefix's routes in metric order, and, where source-specific routes exist, to a trie of the same kind over
+// source prefixes. The structure is the kernel's, because the order in which a lookup tries prefixes follows from it,
+// and that order has a quirk worth keeping: a prefix that has source-specific routes of which none covers the packet's
+// source hides its own sourceless routes from the first descent, but not from the climb that follows when a candidate
+// turned out unusable. At ::/0 the quirk does not apply.
+//
+// Changes: one writer. Each change works out new slots from the old ones (route_set.hpp), builds what is missing off to
+// the side and becomes visible by one pointer store: a set in its node, a finished node in its parent, a finished source
+// trie in its node, or null in place of the last source-specific set together with its whole trie. So a reader sees a
+// prefix before or after a change, never half of it. What was displaced is retired afterwards: sets and nodes through a
+// grace period, routes through Route::retire(), which also waits for their owners.
+//
+// Readers hold no lock and retry nothing. A walk keeps no parent pointers: climbing is a new descent that stops above
+// the node it stands on. Nodes therefore never learn about their parents, and a reader that stands on a node that has been
+// unlinked meanwhile finds its way from the root again. The price is a descent for each further candidate; a lookup
+// that is content with its first candidate, nearly every one, does not pay it.
+//
+// Limits: recursion depth of for_each is bounded by 2 · 129 nodes. A set is copied whole at each change of its prefix.
+#include <sidestep/fib/table.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <sidestep/assert.hpp>
+
+#include "fib/route_set.hpp"
+#include "fib/trie.hpp"
+
+namespace sidestep::fib {
+namespace {
+
+constexpr unsigned kAnyLength = net::Prefix::kMaxLength + 1;
+constexpr net::Prefix kEverything;
+
+// The destination node's set, or the one of a source prefix in its subtree.
+const TrieNode* node_of_pair(const TrieNode& root, const net::Prefix& destination, const net::Prefix& source) {
+  const TrieNode* node = exact(root, destination);
+  if (node == nullptr || source.length() == 0) return node;
+  const TrieNode* subtree = node->subtree.read();
+  return subtree == nullptr ? nullptr : exact(*subtree, source);
+}
+
+// The leaf under the root is all there is in the source trie.
+bool is_last_of_subtree(const TrieNode& subtree, const TrieNode& leaf) {
+  const TrieNode* zero = subtree.child[0].peek();
+  const TrieNode* one = subtree.child[1].peek();
+  if ((zero != nullptr) == (one != nullptr) || (zero != nullptr ? zero : one) != &leaf) return false;
+  return leaf.child[0].peek() == nullptr && leaf.child[1].peek() == nullptr;
+}
+
+TrieNode* make_leaf(const net::Prefix& prefix, OwnedRouteSet* set) {
+  auto* leaf = new TrieNode(prefix);
+  leaf->set.publish(set);
+  return leaf;
+}
+
+TrieNode* make_subtree(const net::Prefix& source, OwnedRouteSet* set) {
+  auto* subtree = new TrieNode(kEverything);
+  attach(*subtree, make_leaf(source, set));
+  return subtree;
+}
+
+// Publishes a set in a trie, under a new node if need be.
+void put(TrieNode& root, const net::Prefix& prefix, OwnedRouteSet* set) {
+  if (TrieNode* node = exact(root, prefix)) {
+    OwnedRouteSet* old = node->set.peek();
+    node->set.publish(set);
+    retire_set(old);
+  } else {
+    attach(root, make_leaf(prefix, set));
+  }
+}
+
+void put_source_specific(TrieNode& root, const net::Prefix& destination, const net::Prefix& source,
+                         OwnedRouteSet* set) {
+  TrieNode* node = exact(root, destination);
+  if (node == nullptr) {
+    node = new TrieNode(destination);
+    node->subtree.publish(make_subtree(source, set));
+    attach(root, node);
+  } else if (TrieNode* subtree = node->subtree.peek()) {
+    put(*subtree, source, set);
+  } else {
+    node->subtree.publish(make_subtree(source, set));
+  }
+}
+
+void remove(TrieNode& root, const net::Prefix& prefix) {
+  TrieNode* node = exact(root, prefix);
+  OwnedRouteSet* old = node->set.peek();
+  node->set.publish(nullptr);
+  retire_set(old);
+  prune(root, prefix);
+}
+
+void remove_source_specific(TrieNode& root, const net::Prefix& destination, const net::Prefix& source) {
+  TrieNode* node = exact(root, destination);
+  TrieNode* subtree = node->subtree.peek();
+  if (!is_last_of_subtree(*subtree, *exact(*subtree, source))) {
+    remove(*subtree, source);
+    return;
+  }
+  // One store takes away the route and the trie. In two, a reader between them would find a subtree in which nothing
+  // matches, and skip the prefix's sourceless routes, which neither the old nor the new table tells it to do.
+  node->subtree.publish(nullptr);
+  retire_trie(subtree);
+  prune(root, destination);
+}
+
+void visit_trie(const TrieNode* node, const std::function<void(const RouteSet&)>& visit) {
+  if (node == nullptr) return;
+  visit_trie(node->subtree.read(), visit);
+  for (const auto& child : node->child) visit_trie(child.read(), visit);
+  if (const RouteSet* set = node->set.read()) visit(*set);
+}
+
+void retire_all(const std::vector<const Route*>& routes) {
+  for (const Route* route : routes) const_cast<Route*>(route)->retire();  // published as const, owned by the table
+}
+
+}  // namespace
+
+Table::Table(TableId id) : id_(id), root_(new TrieNode(kEverything)) {}
+
+Table::~Table() {
+  for_each([](const RouteSet& set) {
+    for (const RouteSlot& slot : set.slots) const_cast<Route*>(slot.route)->retire();
+  });
+  retire_trie(root_);
+}
+
+void Table::store(const net::Prefix& destination, const net::Prefix& source, std::vector<RouteSlot> slots) {
+  const RouteSet* before = get(destination, source);
+  const std::size_t count_before = before == nullptr ? 0 : before->slots.size();
+  const std::size_t count = slots.size();
+  const bool source_specific = source.length() != 0;
+  // Unsigned wrap-around makes one addition of a difference of either sign.
+  route_count_.fetch_add(count - count_before, std::memory_order_relaxed);
+  if (source_specific) source_specific_count_.fetch_add(count - count_before, std::memory_order_relaxed);
+  if (count == 0) {
+    if (count_before == 0) return;
+    source_specific ? remove_source_specific(*root_, destination, source) : remove(*root_, destination);
+    return;
+  }
+  auto* set = new OwnedRouteSet(std::move(slots));
+  source_specific ? put_source_specific(*root_, destination, source, set) : put(*root_, destination, set);
+}
+
+Result<const Route*> Table::insert(Route* route, InsertFlags flags) {
+  SIDESTEP_ASSERT(route != nullptr);
+  const net::Prefix destination = route->fields().destination;
+  const net::Prefix source = route->fields().source;
+  const RouteSet* set = get(destination, source);
+  const Slots before = set == nullptr ? Slots{} : set->slots;
+  Insertion planned = plan_insert(before, route, flags);
+  if (planned.changed) {
+    if (planned.error.code == 0) refresh_shares(planned.slots, before, usable_);
+    store(destination, source, std::move(planned.slots));
+    retire_all(planned.displaced);
+  }
+  if (planned.error.code == 0) return route;
+  route->retire();
+  return std::unexpected(std::move(planned.error));
+}
+
+Result<std::size_t> Table::erase(const net::Prefix& destination, const net::Prefix& source, const RouteMatch& match) {
+  // A source prefix asked for where there are no source-specific routes at all is overlooked by the kernel, which then
+  // deletes a sourceless route.
+  const TrieNode* node = exact(std::as_const(*root_), destination);
+  const bool overlooked = node != nullptr && node->subtree.peek() == nullptr;
+  const net::Prefix from = overlooked ? kEverything : source;
+  const RouteSet* set = get(destination, from);
+  const auto doomed = set == nullptr ? std::vector<std::size_t>{} : plan_erase(set->slots, match);
+  if (doomed.empty()) return failure(ESRCH, "No such process");
+  const Slots before = set->slots;
+  Slots after;
+  std::vector<const Route*> displaced;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const bool gone = std::find(doomed.begin(), doomed.end(), i) != doomed.end();
+    if (gone) displaced.push_back(before[i].route);
+    if (!gone) after.push_back(before[i]);
+  }
+  refresh_shares(after, before, usable_);
+  store(destination, from, std::move(after));
+  retire_all(displaced);
+  return displaced.size();
+}
+
+void Table::update(const std::function<SlotFate(RouteSlot&)>& change) {
+  // All sets first, changes after: a change may unlink the very nodes that a traversal stands on.
+  std::vector<const RouteSet*> sets;
+  for_each([&](const RouteSet& set) { sets.push_back(&set); });
+  for (const RouteSet* set : sets) {
+    const Slots before = set->slots;
+    Slots after;
+    std::vector<const Route*> displaced;
+    bool changed = false;
+    for (RouteSlot slot : before) {
+      const RouteSlot was = slot;
+      if (change(slot) == SlotFate::kRemove) {
+        displaced.push_back(was.route);
+        continue;
+      }
+      SIDESTEP_ASSERT(slot.route == was.route);
+      changed = changed || slot.dead != was.dead || slot.linkdown != was.linkdown;
+      after.push_back(slot);
+    }
+    if (!changed && displaced.empty()) continue;
+    const net::Prefix destination = before.front().route->fields().destination;
+    const net::Prefix source = before.front().route->fields().source;
+    refresh_shares(after, before, usable_);
+    store(destination, source, std::move(after));
+    retire_all(displaced);
+  }
+}
+
+void Table::set_share_predicate(std::function<bool(const RouteSlot&)> usable) { usable_ = std::move(usable); }
+
+const RouteSet* Table::get(const net::Prefix& destination, const net::Prefix& source) const noexcept {
+  const TrieNode* node = node_of_pair(*root_, destination, source);
+  return node == nullptr ? nullptr : node->set.read();
+}
+
+void Table::for_each(const std::function<void(const RouteSet&)>& visit) const { visit_trie(root_, visit); }
+
+Table::Walk::Walk(const Table& table, const net::Ipv6Address& destination, const net::Ipv6Address& source) noexcept
+    : root_(table.root_), destination_(destination), source_(source) {}
+
+const RouteSet* Table::Walk::next() noexcept {
+  if (!started_) {
+    started_ = true;
+    return first();
+  }
+  return node_ == nullptr ? nullptr : climb();
+}
+
+const RouteSet* Table::Walk::first() noexcept {
+  unsigned below = kAnyLength;
+  while (const Sighting found = deepest(*root_, destination_, below)) {
+    node_ = found.node;
+    // With a subtree in which no source matches, the node's own routes are passed over here.
+    const RouteSet* set = found.subtree != nullptr ? source_specific(*found.subtree, kAnyLength) : found.set;
+    if (set != nullptr) return set;
+    below = found.node->prefix.length();
+  }
+  node_ = root_;
+  return root_->set.read();
+}
+
+const RouteSet* Table::Walk::climb() noexcept {
+  if (source_node_ != nullptr) {
+    const unsigned below = source_node_->prefix.length();
+    source_node_ = nullptr;
+    const TrieNode* subtree = node_->subtree.read();
+    const RouteSet* set = subtree != nullptr ? source_specific(*subtree, below) : nullptr;
+    if (set == nullptr) set = node_->set.read();
+    if (set != nullptr) return set;
+  }
+  while (const Sighting found = deepest(*root_, destination_, node_->prefix.length())) {
+    node_ = found.node;
+    const RouteSet* set = found.subtree != nullptr ? source_specific(*found.subtree, kAnyLength) : nullptr;
+    if (set == nullptr) set = found.set;
+    if (set != nullptr) return set;
+  }
+  node_ = nullptr;
+  return nullptr;
+}
+
+const RouteSet* Table::Walk::source_specific(const TrieNode& subtree, unsigned below) noexcept {
+  const Sighting found = deepest(subtree, source_, below);
+  source_node_ = found.node;
+  return found.set;
+}
+
+}  // namespace sidestep::fib
