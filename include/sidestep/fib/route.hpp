@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <sidestep/fib/dst.hpp>
@@ -64,6 +66,14 @@ struct NexthopObject {
   std::vector<NexthopId> members{};        ///< group only, parallel to hops
 };
 
+/// Metrics that forwarding never reads (`window`, `initcwnd`, `congctl`, …) and locks: kept and printed only.
+struct KeptMetrics {
+  std::map<std::uint8_t, std::uint32_t> values{};  ///< by RTAX_* number
+  std::uint32_t locked = 0;                        ///< bit n: metric n is locked (`hoplimit lock 9`); MTU has its own flag
+  std::string congestion_control{};
+  bool operator==(const KeptMetrics&) const = default;
+};
+
 /// Everything of a route but its life: one entry of a table, which has exactly one inline hop or a nexthop object.
 ///
 /// As in the kernel, a multipath route is several entries of one prefix and metric: all that have a gateway and are not
@@ -87,6 +97,7 @@ struct RouteFields {
   bool is_anycast_flagged = false;   ///< made by the address code, not by a user's `anycast`
   Nexthop hop{};                               ///< when `object` is null
   std::shared_ptr<const NexthopObject> object{};
+  KeptMetrics kept{};
 };
 
 /// A published route. Immutable; owns the destinations that lookups borrow, one per hop.

@@ -73,6 +73,7 @@ struct RouteChange {
   std::vector<NexthopSpec> hops{};  ///< one: `via`/`dev`; several: `nexthop … nexthop …`
   bool multipath = false;         ///< written with `nexthop`
   NexthopId nexthop_id{};
+  fib::KeptMetrics kept{};        ///< goes into the route as it is
 };
 
 /// `rule add|del`.
