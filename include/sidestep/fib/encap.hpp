@@ -19,7 +19,7 @@ enum class Seg6Mode : std::uint8_t { kInline, kEncap, kL2Encap, kEncapRed, kL2En
 /// `encap seg6 mode MODE segs A,B,C [hmac KEY]`.
 struct Seg6Encap {
   Seg6Mode mode = Seg6Mode::kEncap;
-  std::vector<net::Ipv6Address> segments;  ///< in travel order: the first is visited first
+  std::vector<net::Ipv6Address> segments{};  ///< in travel order: the first is visited first
   std::uint32_t hmac_key_id = 0;           ///< 0: no HMAC
   bool operator==(const Seg6Encap&) const = default;
 };
@@ -43,15 +43,15 @@ enum class Seg6LocalAction : std::uint8_t {
 /// `encap seg6local action ACTION …`.
 struct Seg6LocalEncap {
   Seg6LocalAction action = Seg6LocalAction::kEnd;
-  std::optional<net::Ipv6Address> nh6;
-  std::optional<net::Ipv4Address> nh4;
-  std::optional<TableId> table;
-  std::optional<TableId> vrf_table;
+  std::optional<net::Ipv6Address> nh6{};
+  std::optional<net::Ipv4Address> nh4{};
+  std::optional<TableId> table{};
+  std::optional<TableId> vrf_table{};
   IfIndex iif{};
   IfIndex oif{};
-  std::vector<net::Ipv6Address> srh_segments;  ///< End.B6*: in travel order
+  std::vector<net::Ipv6Address> srh_segments{};  ///< End.B6*: in travel order
   std::uint32_t srh_hmac_key_id = 0;
-  std::string bpf_object;  ///< End.BPF: kept as written
+  std::string bpf_object{};  ///< End.BPF: kept as written
   bool flavor_psp = false;
   bool flavor_usp = false;
   bool flavor_usd = false;

@@ -34,21 +34,21 @@ struct Rule {
   bool invert = false;           ///< `not`
 
   // Selectors; empty or zero: any.
-  net::Prefix from;
-  net::Prefix to;
-  std::string iif;  ///< device name; `lo`: locally generated traffic
-  std::string oif;
+  net::Prefix from{};
+  net::Prefix to{};
+  std::string iif{};  ///< device name; `lo`: locally generated traffic
+  std::string oif{};
   std::uint32_t fwmark = 0;
   std::uint32_t fwmask = 0;  ///< 0 with fwmark 0: no mark selector
   std::uint8_t dsfield = 0;  ///< traffic class with ECN bits zero; 0: any (`tos`)
-  std::optional<std::uint8_t> dscp;  ///< 0..63, may select 0
+  std::optional<std::uint8_t> dscp{};  ///< 0..63, may select 0
   std::uint8_t dscp_mask = 0x3f;
-  std::optional<std::uint32_t> flow_label;
+  std::optional<std::uint32_t> flow_label{};
   std::uint32_t flow_label_mask = 0xfffff;
   std::uint8_t ipproto = 0;
-  std::optional<PortRange> sport;
-  std::optional<PortRange> dport;
-  std::optional<std::uint32_t> uid_first;
+  std::optional<PortRange> sport{};
+  std::optional<PortRange> dport{};
+  std::optional<std::uint32_t> uid_first{};
   std::uint32_t uid_last = 0;
   std::uint64_t tun_id = 0;
   bool l3mdev = false;
@@ -56,8 +56,8 @@ struct Rule {
   Action action = Action::kToTable;
   TableId table{};                 ///< kToTable
   std::uint32_t goto_target = 0;   ///< kGoto: preference of the target
-  std::optional<std::uint32_t> suppress_prefix_length;
-  std::optional<std::uint32_t> suppress_ifgroup;
+  std::optional<std::uint32_t> suppress_prefix_length{};
+  std::optional<std::uint32_t> suppress_ifgroup{};
   std::uint8_t protocol = 0;
 
   bool operator==(const Rule&) const = default;
