@@ -35,11 +35,14 @@ const Link* Links::find(IfIndex index) const noexcept {
 }
 
 const Link* Links::find(std::string_view name) const noexcept {
-  const auto found = std::ranges::find_if(links_, [&](const auto& entry) { return entry.second.name == name; });
+  const auto found =
+      std::ranges::find_if(links_, [&](const auto& entry) { return entry.second.name == name; });
   return found == links_.end() ? nullptr : &found->second;
 }
 
-Link* Links::find(IfIndex index) noexcept { return const_cast<Link*>(std::as_const(*this).find(index)); }
+Link* Links::find(IfIndex index) noexcept {
+  return const_cast<Link*>(std::as_const(*this).find(index));
+}
 
 Link& Links::add(std::string name) {
   SIDESTEP_ASSERT(find(name) == nullptr);
@@ -59,8 +62,9 @@ std::string Links::name(IfIndex index) const {
 
 const Link* Links::owner_of(const net::Ipv6Address& address) const noexcept {
   const auto has_address = [&](const auto& entry) {
-    return std::ranges::any_of(entry.second.addresses,
-                               [&](const InterfaceAddress& mine) { return mine.address == address; });
+    return std::ranges::any_of(entry.second.addresses, [&](const InterfaceAddress& mine) {
+      return mine.address == address;
+    });
   };
   const auto found = std::ranges::find_if(links_, has_address);
   return found == links_.end() ? nullptr : &found->second;

@@ -13,7 +13,9 @@ constexpr std::int32_t kNoShare = -1;
 std::uint32_t metric_of(const RouteSlot& slot) { return slot.route->fields().metric; }
 
 // Reject routes sit on the loopback device whatever was written.
-IfIndex device_of(const Route& route) { return route.is_reject() ? kLoopbackIndex : route->hop.device; }
+IfIndex device_of(const Route& route) {
+  return route.is_reject() ? kLoopbackIndex : route->hop.device;
+}
 
 bool same_encap(const Nexthop& a, const Nexthop& b) {
   const bool has_a = a.encap != nullptr && !std::holds_alternative<std::monostate>(*a.encap);
@@ -27,8 +29,11 @@ bool is_duplicate(const Route& a, const Route& b) {
   if (a->object != nullptr || b->object != nullptr) {
     return a->object != nullptr && b->object != nullptr && a->object->id == b->object->id;
   }
-  const auto gateway_of = [](const Route& route) { return route->hop.gateway.value_or(net::Ipv6Address{}); };
-  return device_of(a) == device_of(b) && gateway_of(a) == gateway_of(b) && same_encap(a->hop, b->hop);
+  const auto gateway_of = [](const Route& route) {
+    return route->hop.gateway.value_or(net::Ipv6Address{});
+  };
+  return device_of(a) == device_of(b) && gateway_of(a) == gateway_of(b) &&
+         same_encap(a->hop, b->hop);
 }
 
 // The existing route with the lifetime and MTU of the one that was refused.
@@ -41,8 +46,8 @@ const Route* refreshed(const Route& existing, const Route& refused) {
 
 // Index behind the last slot with a metric not above the given one.
 std::size_t end_of_metric(const Slots& slots, std::uint32_t metric) {
-  const auto end =
-      std::find_if(slots.begin(), slots.end(), [&](const RouteSlot& slot) { return metric_of(slot) > metric; });
+  const auto end = std::find_if(slots.begin(), slots.end(),
+                                [&](const RouteSlot& slot) { return metric_of(slot) > metric; });
   return static_cast<std::size_t>(end - slots.begin());
 }
 
@@ -96,8 +101,9 @@ Insertion plan_replace(const Slots& current, const Route* route, InsertFlags fla
   if (victim == current.size()) {
     if (flags.create) return added(current, route);
     // The kernel has different words for a prefix without any route.
-    return refused(current, ENOENT,
-                   current.empty() ? "Can not replace route - no match found" : "No such file or directory");
+    return refused(
+        current, ENOENT,
+        current.empty() ? "Can not replace route - no match found" : "No such file or directory");
   }
   const auto ring = ring_of(current, victim);
   Insertion result;
@@ -127,15 +133,18 @@ bool matches(const Route& route, const RouteMatch& match) {
 
 bool same_ring(const Slots& a, const std::vector<std::size_t>& ring_a, const Slots& b,
                const std::vector<std::size_t>& ring_b) {
-  return std::equal(ring_a.begin(), ring_a.end(), ring_b.begin(), ring_b.end(), [&](std::size_t i, std::size_t j) {
-    return a[i].route == b[j].route && a[i].dead == b[j].dead && a[i].linkdown == b[j].linkdown;
-  });
+  return std::equal(ring_a.begin(), ring_a.end(), ring_b.begin(), ring_b.end(),
+                    [&](std::size_t i, std::size_t j) {
+                      return a[i].route == b[j].route && a[i].dead == b[j].dead &&
+                             a[i].linkdown == b[j].linkdown;
+                    });
 }
 
 // The ring of a metric, by its first member in `slots`; empty when there is none.
 std::vector<std::size_t> ring_of_metric(const Slots& slots, std::uint32_t metric) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (metric_of(slots[i]) == metric && slots[i].route->is_ecmp_capable()) return ring_of(slots, i);
+    if (metric_of(slots[i]) == metric && slots[i].route->is_ecmp_capable())
+      return ring_of(slots, i);
   }
   return {};
 }
@@ -169,7 +178,8 @@ std::vector<std::size_t> ring_of(const Slots& slots, std::size_t index) {
   std::vector<std::size_t> ring;
   if (!slots[index].route->is_ecmp_capable()) return ring;
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (metric_of(slots[i]) == metric_of(slots[index]) && slots[i].route->is_ecmp_capable()) ring.push_back(i);
+    if (metric_of(slots[i]) == metric_of(slots[index]) && slots[i].route->is_ecmp_capable())
+      ring.push_back(i);
   }
   return ring;
 }
@@ -194,7 +204,8 @@ void refresh_shares(Slots& slots, const Slots& before, const SharePredicate& usa
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const auto ring = ring_of(slots, i);
     if (ring.empty() || ring.front() != i) continue;  // once per ring
-    if (!same_ring(slots, ring, before, ring_of_metric(before, metric_of(slots[i])))) share_out(slots, ring, usable);
+    if (!same_ring(slots, ring, before, ring_of_metric(before, metric_of(slots[i]))))
+      share_out(slots, ring, usable);
   }
 }
 

@@ -38,7 +38,8 @@ constexpr unsigned kAnyLength = net::Prefix::kMaxLength + 1;
 constexpr net::Prefix kEverything;
 
 // The destination node's set, or the one of a source prefix in its subtree.
-const TrieNode* node_of_pair(const TrieNode& root, const net::Prefix& destination, const net::Prefix& source) {
+const TrieNode* node_of_pair(const TrieNode& root, const net::Prefix& destination,
+                             const net::Prefix& source) {
   const TrieNode* node = exact(root, destination);
   if (node == nullptr || source.length() == 0) return node;
   const TrieNode* subtree = node->subtree.read();
@@ -49,7 +50,8 @@ const TrieNode* node_of_pair(const TrieNode& root, const net::Prefix& destinatio
 bool is_last_of_subtree(const TrieNode& subtree, const TrieNode& leaf) {
   const TrieNode* zero = subtree.child[0].peek();
   const TrieNode* one = subtree.child[1].peek();
-  if ((zero != nullptr) == (one != nullptr) || (zero != nullptr ? zero : one) != &leaf) return false;
+  if ((zero != nullptr) == (one != nullptr) || (zero != nullptr ? zero : one) != &leaf)
+    return false;
   return leaf.child[0].peek() == nullptr && leaf.child[1].peek() == nullptr;
 }
 
@@ -98,7 +100,8 @@ void remove(TrieNode& root, const net::Prefix& prefix) {
   prune(root, prefix);
 }
 
-void remove_source_specific(TrieNode& root, const net::Prefix& destination, const net::Prefix& source) {
+void remove_source_specific(TrieNode& root, const net::Prefix& destination,
+                            const net::Prefix& source) {
   TrieNode* node = exact(root, destination);
   TrieNode* subtree = node->subtree.peek();
   if (!is_last_of_subtree(*subtree, *exact(*subtree, source))) {
@@ -120,7 +123,8 @@ void visit_trie(const TrieNode* node, const std::function<void(const RouteSet&)>
 }
 
 void retire_all(const std::vector<const Route*>& routes) {
-  for (const Route* route : routes) const_cast<Route*>(route)->retire();  // published as const, owned by the table
+  for (const Route* route : routes)
+    const_cast<Route*>(route)->retire();  // published as const, owned by the table
 }
 
 }  // namespace
@@ -134,21 +138,25 @@ Table::~Table() {
   retire_trie(root_);
 }
 
-void Table::store(const net::Prefix& destination, const net::Prefix& source, std::vector<RouteSlot> slots) {
+void Table::store(const net::Prefix& destination, const net::Prefix& source,
+                  std::vector<RouteSlot> slots) {
   const RouteSet* before = get(destination, source);
   const std::size_t count_before = before == nullptr ? 0 : before->slots.size();
   const std::size_t count = slots.size();
   const bool source_specific = source.length() != 0;
   // Unsigned wrap-around makes one addition of a difference of either sign.
   route_count_.fetch_add(count - count_before, std::memory_order_relaxed);
-  if (source_specific) source_specific_count_.fetch_add(count - count_before, std::memory_order_relaxed);
+  if (source_specific)
+    source_specific_count_.fetch_add(count - count_before, std::memory_order_relaxed);
   if (count == 0) {
     if (count_before == 0) return;
-    source_specific ? remove_source_specific(*root_, destination, source) : remove(*root_, destination);
+    source_specific ? remove_source_specific(*root_, destination, source)
+                    : remove(*root_, destination);
     return;
   }
   auto* set = new OwnedRouteSet(std::move(slots));
-  source_specific ? put_source_specific(*root_, destination, source, set) : put(*root_, destination, set);
+  source_specific ? put_source_specific(*root_, destination, source, set)
+                  : put(*root_, destination, set);
 }
 
 Result<const Route*> Table::insert(Route* route, InsertFlags flags) {
@@ -168,7 +176,8 @@ Result<const Route*> Table::insert(Route* route, InsertFlags flags) {
   return std::unexpected(std::move(planned.error));
 }
 
-Result<std::size_t> Table::erase(const net::Prefix& destination, const net::Prefix& source, const RouteMatch& match) {
+Result<std::size_t> Table::erase(const net::Prefix& destination, const net::Prefix& source,
+                                 const RouteMatch& match) {
   // A source prefix asked for where there are no source-specific routes at all is overlooked by the kernel, which then
   // deletes a sourceless route.
   const TrieNode* node = exact(std::as_const(*root_), destination);
@@ -206,8 +215,10 @@ void Table::update(const std::function<SlotFate(RouteSlot&)>& change) {
         displaced.push_back(was.route);
         continue;
       }
-      SIDESTEP_ASSERT(slot.route == was.route);
-      changed = changed || slot.dead != was.dead || slot.linkdown != was.linkdown;
+      SIDESTEP_ASSERT(slot.route != nullptr);
+      const bool replaced = slot.route != was.route;
+      if (replaced) displaced.push_back(was.route);
+      changed = changed || replaced || slot.dead != was.dead || slot.linkdown != was.linkdown;
       after.push_back(slot);
     }
     if (!changed && displaced.empty()) continue;
@@ -219,16 +230,22 @@ void Table::update(const std::function<SlotFate(RouteSlot&)>& change) {
   }
 }
 
-void Table::set_share_predicate(std::function<bool(const RouteSlot&)> usable) { usable_ = std::move(usable); }
+void Table::set_share_predicate(std::function<bool(const RouteSlot&)> usable) {
+  usable_ = std::move(usable);
+}
 
-const RouteSet* Table::get(const net::Prefix& destination, const net::Prefix& source) const noexcept {
+const RouteSet* Table::get(const net::Prefix& destination,
+                           const net::Prefix& source) const noexcept {
   const TrieNode* node = node_of_pair(*root_, destination, source);
   return node == nullptr ? nullptr : node->set.read();
 }
 
-void Table::for_each(const std::function<void(const RouteSet&)>& visit) const { visit_trie(root_, visit); }
+void Table::for_each(const std::function<void(const RouteSet&)>& visit) const {
+  visit_trie(root_, visit);
+}
 
-Table::Walk::Walk(const Table& table, const net::Ipv6Address& destination, const net::Ipv6Address& source) noexcept
+Table::Walk::Walk(const Table& table, const net::Ipv6Address& destination,
+                  const net::Ipv6Address& source) noexcept
     : root_(table.root_), destination_(destination), source_(source) {}
 
 const RouteSet* Table::Walk::next() noexcept {
@@ -244,7 +261,8 @@ const RouteSet* Table::Walk::first() noexcept {
   while (const Sighting found = deepest(*root_, destination_, below)) {
     node_ = found.node;
     // With a subtree in which no source matches, the node's own routes are passed over here.
-    const RouteSet* set = found.subtree != nullptr ? source_specific(*found.subtree, kAnyLength) : found.set;
+    const RouteSet* set =
+        found.subtree != nullptr ? source_specific(*found.subtree, kAnyLength) : found.set;
     if (set != nullptr) return set;
     below = found.node->prefix.length();
   }
@@ -263,7 +281,8 @@ const RouteSet* Table::Walk::climb() noexcept {
   }
   while (const Sighting found = deepest(*root_, destination_, node_->prefix.length())) {
     node_ = found.node;
-    const RouteSet* set = found.subtree != nullptr ? source_specific(*found.subtree, kAnyLength) : nullptr;
+    const RouteSet* set =
+        found.subtree != nullptr ? source_specific(*found.subtree, kAnyLength) : nullptr;
     if (set == nullptr) set = found.set;
     if (set != nullptr) return set;
   }

@@ -25,8 +25,10 @@ bool is_useless(const TrieNode& node) noexcept {
 // A node above two prefixes of which neither covers the other.
 TrieNode* join(TrieNode* first, TrieNode* second) {
   const auto shared = net::common_prefix_length(first->prefix.address(), second->prefix.address());
-  const auto length = std::min({shared, unsigned{first->prefix.length()}, unsigned{second->prefix.length()}});
-  auto* fork = new TrieNode(net::Prefix(first->prefix.address(), static_cast<std::uint8_t>(length)));
+  const auto length =
+      std::min({shared, unsigned{first->prefix.length()}, unsigned{second->prefix.length()}});
+  auto* fork =
+      new TrieNode(net::Prefix(first->prefix.address(), static_cast<std::uint8_t>(length)));
   fork->child[fork->branch(first->prefix.address())].publish(first);
   fork->child[fork->branch(second->prefix.address())].publish(second);
   return fork;
@@ -73,7 +75,8 @@ Sighting deepest(const TrieNode& root, const net::Ipv6Address& address, unsigned
 
 const TrieNode* exact(const TrieNode& root, const net::Prefix& prefix) noexcept {
   const TrieNode* node = &root;
-  while (node != nullptr && node->prefix.length() < prefix.length() && node->prefix.covers(prefix)) {
+  while (node != nullptr && node->prefix.length() < prefix.length() &&
+         node->prefix.covers(prefix)) {
     node = node->child[node->branch(prefix.address())].read();
   }
   return node != nullptr && node->prefix == prefix ? node : nullptr;
@@ -105,7 +108,8 @@ void attach(TrieNode& root, TrieNode* node) {
 
 void prune(TrieNode& root, const net::Prefix& prefix) {
   if (prefix.length() == 0) return;  // a root stays
-  Published<TrieNode>* above = nullptr;  // the link to the node whose link is `link`; none: that node is the root
+  Published<TrieNode>* above =
+      nullptr;  // the link to the node whose link is `link`; none: that node is the root
   Published<TrieNode>* link = &root.child[root.branch(prefix.address())];
   while (link->peek()->prefix != prefix) {
     above = link;

@@ -67,7 +67,8 @@ struct Sighting {
 
 /// The longest node that covers `address`, is shorter than `below` bits and has a set or a subtree; empty: none.
 /// Cost: one dependent load per node on the path, and one for its content
-[[nodiscard]] Sighting deepest(const TrieNode& root, const net::Ipv6Address& address, unsigned below) noexcept;
+[[nodiscard]] Sighting deepest(const TrieNode& root, const net::Ipv6Address& address,
+                               unsigned below) noexcept;
 /// The node of exactly this prefix, or nullptr.
 [[nodiscard]] const TrieNode* exact(const TrieNode& root, const net::Prefix& prefix) noexcept;
 

@@ -64,9 +64,12 @@ class VrfMap {
 /// Cost: matches() is compares only; no allocation, no lock
 class CompiledRule {
  public:
-  CompiledRule(const Rule& rule, const fib::Links& links, const VrfMap& vrfs, std::optional<std::size_t> goto_index);
+  CompiledRule(const Rule& rule, const fib::Links& links, const VrfMap& vrfs,
+               std::optional<std::size_t> goto_index);
 
-  [[nodiscard]] const Rule& rule() const noexcept { return *rule_; }  ///< as configured, for printing
+  [[nodiscard]] const Rule& rule() const noexcept {
+    return *rule_;
+  }  ///< as configured, for printing
   [[nodiscard]] std::uint32_t preference() const noexcept { return rule_->preference; }
   [[nodiscard]] Action action() const noexcept { return rule_->action; }
   /// The table to look up for this flow: the rule's, or with `l3mdev` the flow's VRF's. Only for kToTable and a flow
@@ -77,7 +80,9 @@ class CompiledRule {
   [[nodiscard]] std::optional<std::uint32_t> suppress_prefix_length() const noexcept {
     return rule_->suppress_prefix_length;
   }
-  [[nodiscard]] std::optional<std::uint32_t> suppress_ifgroup() const noexcept { return rule_->suppress_ifgroup; }
+  [[nodiscard]] std::optional<std::uint32_t> suppress_ifgroup() const noexcept {
+    return rule_->suppress_ifgroup;
+  }
 
   /// Whether the rule's action is to be taken for this flow (`not` included).
   [[nodiscard]] bool matches(const Flow& flow) const noexcept {
@@ -97,8 +102,10 @@ class CompiledRule {
     bool vrf = false;  ///< the device is a VRF: it is compared with the flow's VRF
     IfIndex index{};   ///< none: no such device now, so no flow matches
   };
-  [[nodiscard]] static DeviceSelector resolve(const std::string& name, const fib::Links& links, const VrfMap& vrfs);
-  [[nodiscard]] bool device_matches(const DeviceSelector& selector, IfIndex device, const Flow& flow) const noexcept;
+  [[nodiscard]] static DeviceSelector resolve(const std::string& name, const fib::Links& links,
+                                              const VrfMap& vrfs);
+  [[nodiscard]] bool device_matches(const DeviceSelector& selector, IfIndex device,
+                                    const Flow& flow) const noexcept;
   [[nodiscard]] Selector device_mismatch(const Flow& flow) const noexcept;
   [[nodiscard]] Selector address_mismatch(const Flow& flow) const noexcept;
   [[nodiscard]] Selector header_mismatch(const Flow& flow) const noexcept;
