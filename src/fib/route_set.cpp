@@ -58,30 +58,30 @@ Insertion refused(Slots slots, int code, const char* words) {
   return result;
 }
 
-Insertion added(const Slots& current, const Route* route) {
+Insertion added(const Slots& current, const RouteSlot& fresh) {
   Insertion result;
   result.slots = current;
-  const auto at = static_cast<std::ptrdiff_t>(end_of_metric(current, route->fields().metric));
-  result.slots.insert(result.slots.begin() + at, RouteSlot{.route = route});
+  const auto at = static_cast<std::ptrdiff_t>(end_of_metric(current, metric_of(fresh)));
+  result.slots.insert(result.slots.begin() + at, fresh);
   result.changed = true;
   return result;
 }
 
-Insertion plan_add(const Slots& current, const Route* route, InsertFlags flags) {
+Insertion plan_add(const Slots& current, const RouteSlot& fresh, InsertFlags flags) {
   for (std::size_t i = 0; i < current.size(); ++i) {
     const Route& existing = *current[i].route;
-    if (existing->metric != route->fields().metric) continue;
+    if (existing->metric != metric_of(fresh)) continue;
     if (flags.exclusive) return refused(current, EEXIST, "File exists");
-    if (!is_duplicate(existing, *route)) continue;
+    if (!is_duplicate(existing, *fresh.route)) continue;
     Insertion result = refused(current, EEXIST, "File exists");
     if (existing->expires_at) {
-      result.slots[i].route = refreshed(existing, *route);
+      result.slots[i].route = refreshed(existing, *fresh.route);
       result.displaced.push_back(&existing);
       result.changed = true;
     }
     return result;
   }
-  return added(current, route);
+  return added(current, fresh);
 }
 
 // The slot that a replace takes: the first of the metric that is like the new route in being ECMP-capable, else the
@@ -96,10 +96,10 @@ std::size_t replaced_by(const Slots& current, const Route& route) {
   return fallback;
 }
 
-Insertion plan_replace(const Slots& current, const Route* route, InsertFlags flags) {
-  const std::size_t victim = replaced_by(current, *route);
+Insertion plan_replace(const Slots& current, const RouteSlot& fresh, InsertFlags flags) {
+  const std::size_t victim = replaced_by(current, *fresh.route);
   if (victim == current.size()) {
-    if (flags.create) return added(current, route);
+    if (flags.create) return added(current, fresh);
     // The kernel has different words for a prefix without any route.
     return refused(
         current, ENOENT,
@@ -110,7 +110,7 @@ Insertion plan_replace(const Slots& current, const Route* route, InsertFlags fla
   for (std::size_t i = 0; i < current.size(); ++i) {
     const bool gone = i == victim || std::find(ring.begin(), ring.end(), i) != ring.end();
     if (gone) result.displaced.push_back(current[i].route);
-    if (i == victim) result.slots.push_back(RouteSlot{.route = route});
+    if (i == victim) result.slots.push_back(fresh);
     if (!gone) result.slots.push_back(current[i]);
   }
   result.changed = true;
@@ -187,7 +187,8 @@ std::vector<std::size_t> ring_of(const Slots& slots, std::size_t index) {
 Insertion plan_insert(const Slots& current, const Route* route, InsertFlags flags) {
   // EXCL is asked before REPLACE, as in the kernel; iproute2 never sends both.
   const bool replace = flags.replace && !flags.exclusive;
-  return replace ? plan_replace(current, route, flags) : plan_add(current, route, flags);
+  const RouteSlot fresh{.route = route, .linkdown = flags.linkdown};
+  return replace ? plan_replace(current, fresh, flags) : plan_add(current, fresh, flags);
 }
 
 std::vector<std::size_t> plan_erase(const Slots& current, const RouteMatch& match) {

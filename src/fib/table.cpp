@@ -122,6 +122,12 @@ void visit_trie(const TrieNode* node, const std::function<void(const RouteSet&)>
   if (const RouteSet* set = node->set.read()) visit(*set);
 }
 
+// A route may take another's place in a set if it belongs into the same set at the same position.
+bool is_substitute(const Route& route, const Route& other) {
+  return route->destination == other->destination && route->source == other->source &&
+         route->metric == other->metric;
+}
+
 void retire_all(const std::vector<const Route*>& routes) {
   for (const Route* route : routes)
     const_cast<Route*>(route)->retire();  // published as const, owned by the table
@@ -201,33 +207,34 @@ Result<std::size_t> Table::erase(const net::Prefix& destination, const net::Pref
 }
 
 void Table::update(const std::function<SlotFate(RouteSlot&)>& change) {
-  // All sets first, changes after: a change may unlink the very nodes that a traversal stands on.
+  // All sets first, changes after: a change may unlink the very nodes that a traversal stands on. The sets stay
+  // readable, since each is displaced only when its own turn comes.
   std::vector<const RouteSet*> sets;
   for_each([&](const RouteSet& set) { sets.push_back(&set); });
-  for (const RouteSet* set : sets) {
-    const Slots before = set->slots;
-    Slots after;
-    std::vector<const Route*> displaced;
-    bool changed = false;
-    for (RouteSlot slot : before) {
-      const RouteSlot was = slot;
-      if (change(slot) == SlotFate::kRemove) {
-        displaced.push_back(was.route);
-        continue;
-      }
-      SIDESTEP_ASSERT(slot.route != nullptr);
-      const bool replaced = slot.route != was.route;
-      if (replaced) displaced.push_back(was.route);
-      changed = changed || replaced || slot.dead != was.dead || slot.linkdown != was.linkdown;
-      after.push_back(slot);
-    }
-    if (!changed && displaced.empty()) continue;
-    const net::Prefix destination = before.front().route->fields().destination;
-    const net::Prefix source = before.front().route->fields().source;
-    refresh_shares(after, before, usable_);
-    store(destination, source, std::move(after));
-    retire_all(displaced);
+  for (const RouteSet* set : sets) update_set(*set, change);
+}
+
+void Table::update_set(const RouteSet& set, const std::function<SlotFate(RouteSlot&)>& change) {
+  const Slots before = set.slots;
+  const net::Prefix destination = before.front().route->fields().destination;
+  const net::Prefix source = before.front().route->fields().source;
+  Slots after;
+  std::vector<const Route*> displaced;
+  bool changed = false;
+  for (const RouteSlot& was : before) {
+    RouteSlot slot = was;
+    const bool gone = change(slot) == SlotFate::kRemove;
+    if (gone || slot.route != was.route) displaced.push_back(was.route);
+    changed = changed || gone || slot.route != was.route || slot.dead != was.dead ||
+              slot.linkdown != was.linkdown;
+    if (gone) continue;
+    SIDESTEP_ASSERT(is_substitute(*slot.route, *was.route));
+    after.push_back(slot);
   }
+  if (!changed) return;
+  refresh_shares(after, before, usable_);
+  store(destination, source, std::move(after));
+  retire_all(displaced);
 }
 
 void Table::set_share_predicate(std::function<bool(const RouteSlot&)> usable) {

@@ -35,6 +35,7 @@ struct InsertFlags {
   bool exclusive = false;
   bool replace = false;
   bool append = false;
+  bool linkdown = false;  ///< the new route's device has no carrier: its slot starts that way
 };
 
 /// What a delete request names; empty or zero fields match anything.
@@ -71,8 +72,8 @@ class Table {
   /// @return  number of routes removed
   /// Errors:  ESRCH
   Result<std::size_t> erase(const net::Prefix& destination, const net::Prefix& source, const RouteMatch& match);
-  /// Lets `change` edit each slot's flags or remove it, publishes the sets that changed, computes ring shares again. `recompute`
-  /// tells which hops count as usable for shares (kernel: not dead, and not linkdown where the device ignores such routes).
+  /// Lets `change` edit each slot's flags, remove it, or put another route of the same prefixes and metric in its place (the
+  /// old one is retired), publishes the sets that changed, computes ring shares again.
   void update(const std::function<SlotFate(RouteSlot&)>& change);
   /// Which ring siblings get a share of the hash space; set by the owner, asked at each insert, erase and update.
   void set_share_predicate(std::function<bool(const RouteSlot&)> usable);
@@ -120,6 +121,7 @@ class Table {
  private:
   /// What is stored for a prefix pair, replaced by `slots`; publishes with one pointer store. Empty slots: removed.
   void store(const net::Prefix& destination, const net::Prefix& source, std::vector<RouteSlot> slots);
+  void update_set(const RouteSet& set, const std::function<SlotFate(RouteSlot&)>& change);
 
   TableId id_;
   TrieNode* root_;  // ::/0; lives as long as the table
