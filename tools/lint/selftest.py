@@ -65,6 +65,11 @@ class Lints(unittest.TestCase):
         self.passes("words.py", {"src/net/a.cpp": SPDX})
         self.complains("words.py", {"src/net/a.cpp": "int x;\n"}, "must say SPDX")
 
+    def test_readme(self):
+        example = "int main() {\n  return 0;\n}\n"
+        self.passes("readme.py", {"README.md": "```cpp\nreturn 0;\n```\n", "examples/a/main.cpp": example})
+        self.complains("readme.py", {"README.md": "```cpp\nreturn 1;\n```\n", "examples/a/main.cpp": example}, "README.md:1")
+
     def test_headers(self):
         self.passes("headers.py", {"src/net/a.hpp": "#pragma once\n#include <string>\ninline std::string x;\n"})
         self.complains("headers.py", {"src/net/a.hpp": "#pragma once\ninline std::string x;\n"}, "does not compile alone")
