@@ -18,16 +18,14 @@ bool is_reject_type(RouteType type) {
          type == RouteType::kProhibit || type == RouteType::kThrow;
 }
 
-// The kernel turns a unicast route over the loopback device (other than ::1) into a reject without saying so; the type
-// stays unicast, `route get` reports no error, and packets meet ICMPv6 1/0.
-bool is_hidden_reject(const RouteFields& fields, const Nexthop& hop) {
-  const bool local = fields.type == RouteType::kLocal || fields.is_anycast_flagged;
-  const bool loopback_itself =
-      fields.destination.length() == net::Prefix::kMaxLength && fields.destination.address().is_loopback();
-  return hop.device == kLoopbackIndex && !local && !loopback_itself;
+// The kernel turns a route over the loopback device into a reject without saying so, unless it is a local entry, an
+// anycast entry of its own making, or for ::1: the type stays, `route get` reports no error, packets meet ICMPv6 1/0.
+bool is_hidden_reject(const RouteFields& fields) {
+  if (fields.object != nullptr || fields.hop.device != kLoopbackIndex) return false;
+  return fields.type != RouteType::kLocal && !fields.is_anycast_flagged && !fields.destination.address().is_loopback();
 }
 
-Outcome outcome_of(const RouteFields& fields, const Nexthop& hop) {
+Outcome outcome_of(const RouteFields& fields) {
   switch (fields.type) {
     case RouteType::kBlackhole: return {DstInput::kBlackhole, EINVAL};
     case RouteType::kUnreachable: return {DstInput::kUnreachable, EHOSTUNREACH};
@@ -36,19 +34,21 @@ Outcome outcome_of(const RouteFields& fields, const Nexthop& hop) {
     default: break;
   }
   if (fields.object != nullptr && fields.object->blackhole) return {DstInput::kBlackhole, EINVAL};
+  if (is_hidden_reject(fields)) return {DstInput::kUnreachable, 0};
+  // By type, so that `anycast` typed by a user delivers locally too.
+  if (fields.type == RouteType::kLocal || fields.type == RouteType::kAnycast) return {DstInput::kDeliver, 0};
   if (fields.destination.address().is_multicast()) return {DstInput::kDeliverMulticast, 0};
-  if (fields.type == RouteType::kLocal || fields.is_anycast_flagged) return {DstInput::kDeliver, 0};
-  if (is_hidden_reject(fields, hop)) return {DstInput::kUnreachable, 0};
   return {DstInput::kForward, 0};
 }
 
 DstFields dst_fields(const RouteFields& fields, const Nexthop& hop) {
-  const Outcome outcome = outcome_of(fields, hop);
+  const Outcome outcome = outcome_of(fields);
   DstFields dst;
   dst.input = outcome.input;
   dst.error = outcome.error;
-  const bool over_loopback = outcome.error != 0 || outcome.input == DstInput::kDeliver;
-  dst.device = over_loopback ? kLoopbackIndex : hop.device;
+  // By flag: a user's `anycast` keeps its device.
+  const bool flagged_local = fields.type == RouteType::kLocal || fields.is_anycast_flagged;
+  dst.device = outcome.error != 0 || flagged_local ? kLoopbackIndex : hop.device;
   dst.has_gateway = hop.gateway.has_value();
   if (hop.gateway) dst.gateway = *hop.gateway;
   dst.mtu = fields.mtu;

@@ -26,7 +26,7 @@ struct RouteSlot {
 
 /// The routes of one (destination, source) prefix pair in metric order, older first. Immutable once published.
 struct RouteSet {
-  std::vector<RouteSlot> slots;
+  std::vector<RouteSlot> slots{};
 };
 
 /// Netlink flags of a route request.
@@ -40,11 +40,11 @@ struct InsertFlags {
 
 /// What a delete request names; empty or zero fields match anything.
 struct RouteMatch {
-  std::optional<std::uint32_t> metric;
-  std::optional<std::uint8_t> protocol;
-  std::optional<RouteType> type;
+  std::optional<std::uint32_t> metric{};
+  std::optional<std::uint8_t> protocol{};
+  std::optional<RouteType> type{};
   IfIndex device{};
-  std::optional<net::Ipv6Address> gateway;
+  std::optional<net::Ipv6Address> gateway{};
   NexthopId nexthop_id{};
   bool single_hop = false;  ///< one leg of a multipath delete: never takes the rest of a ring along
 };
