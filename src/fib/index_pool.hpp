@@ -154,7 +154,11 @@ class DirectPool {
     return memory_.base()[index];
   }
   [[nodiscard]] std::uint32_t allocate(unsigned order) {
-    for (const auto number : waiting_.take_done()) give_back(number & ~kOrderMask, kOrderMin + (number & kOrderMask));
+    for (const auto number : waiting_.take_done()) {
+      const unsigned freed = kOrderMin + (number & kOrderMask);
+      waiting_used_ -= std::size_t{1} << freed;
+      give_back(number & ~kOrderMask, freed);
+    }
     used_ += std::size_t{1} << order;
     unsigned from = order;
     while (from <= kOrderMax && free_[from - kOrderMin].empty()) ++from;
@@ -175,9 +179,11 @@ class DirectPool {
   }
   void retire(std::uint32_t base, unsigned order) {
     used_ -= std::size_t{1} << order;
+    waiting_used_ += std::size_t{1} << order;
     waiting_.add(base | (order - kOrderMin));  // bases are multiples of 16: the low four bits carry the order
   }
   [[nodiscard]] std::size_t used_bytes() const noexcept { return used_ * sizeof(std::uint32_t); }
+  [[nodiscard]] std::size_t waiting_bytes() const noexcept { return waiting_used_ * sizeof(std::uint32_t); }
 
  private:
   static constexpr std::uint32_t kOrderMask = (1U << kOrderMin) - 1;
@@ -198,6 +204,7 @@ class DirectPool {
   std::size_t count_max_;
   std::uint32_t top_ = 0;
   std::size_t used_ = 0;
+  std::size_t waiting_used_ = 0;
   std::array<std::set<std::uint32_t>, kOrderMax - kOrderMin + 1> free_;
   GraceQueue waiting_;
 };

@@ -106,16 +106,17 @@ struct IntervalTrie::Edit {
   const net::Prefix* prefix;
   LeafId from;
   LeafId to;
+  unsigned position = kTopBits;
   std::uint32_t first = 0;  // chunk values that the prefix covers
   std::uint32_t last = ~std::uint32_t{0};
   bool deeper = false;  // the prefix covers only a part of the one value first == last
   mutable std::int64_t boundaries_added = 0;
 
-  [[nodiscard]] Edit at(unsigned position) const {
-    Edit edit{.prefix = prefix, .from = from, .to = to};
-    if (prefix->length() <= position) return edit;
-    edit.first = chunk_of(prefix->address(), position);
-    const unsigned bits = prefix->length() - position;
+  [[nodiscard]] Edit at(unsigned chunk_position) const {
+    Edit edit{.prefix = prefix, .from = from, .to = to, .position = chunk_position};
+    if (prefix->length() <= chunk_position) return edit;
+    edit.first = chunk_of(prefix->address(), chunk_position);
+    const unsigned bits = prefix->length() - chunk_position;
     edit.deeper = bits > kChunkBits;
     edit.last = bits >= kChunkBits ? edit.first : edit.first | (~std::uint32_t{0} >> bits);
     return edit;
@@ -343,15 +344,143 @@ IntervalTrie::Ref IntervalTrie::reshape(Ref ref, const Region& region) {
   return built;
 }
 
-// `owner` stands at one value of a chunk, of which the prefix covers a part.
+// `owner` answers for one value of a chunk, of which the prefix covers a part: the edit goes on in the next chunk.
 IntervalTrie::Ref IntervalTrie::edit_deeper(Ref owner, const Edit& edit) {
-  const unsigned position = [&] {  // of the next chunk
-    unsigned at = kTopBits + kChunkBits;
-    while (edit.prefix->length() > at + kChunkBits && !edit.is_above(at)) at += kChunkBits;
-    return at;
-  }();
-  static_cast<void>(position);
-  return owner;
+  const Edit below = edit.at(edit.position + kChunkBits);
+  const Region region{.low = 0, .bits = kChunkBits, .position = below.position};
+  const bool was_deeper = tag_of(owner) == Tag::kDeeper;
+  const Ref root = was_deeper ? direct_ref(Tag::kDirect, index_bits_of(owner), base_of(owner)) : owner;
+  const Ref edited = this->edit(root, region, below);
+  Intervals intervals;
+  collect(edited, 0, region, intervals);
+  if (intervals.size() == 1 && tag_of(intervals[0].ref) == Tag::kLeaf) {
+    dispose(edited);
+    return intervals[0].ref;
+  }
+  Ref direct = edited;
+  if (tag_of(edited) != Tag::kDirect) {  // few intervals: a narrow direct node all the same, so that `deeper` names one
+    direct = build_direct(intervals, region, DirectPool::kOrderMin);
+    dispose(edited);
+  }
+  return direct_ref(Tag::kDeeper, index_bits_of(direct), base_of(direct));
+}
+
+// ---- Building and taking apart
+
+// The intervals below a reference, neighbors with one owner merged.
+void IntervalTrie::collect(Ref ref, std::uint32_t start, const Region& region, Intervals& out) const {
+  switch (tag_of(ref)) {
+    case Tag::kLeaf:
+    case Tag::kDeeper:
+      if (out.empty() || out.back().ref != ref) out.push_back({start, ref});
+      return;
+    case Tag::kSearch: {
+      const SearchNode& node = nodes_[ref & kPayload];
+      Ref previous = node.refs[0].load(std::memory_order_relaxed);
+      collect(previous, start, region, out);
+      for (std::size_t i = 1; i < kFanOut; ++i) {
+        const Ref below = node.refs[i].load(std::memory_order_relaxed);
+        if (below == previous) continue;  // unused places repeat the last reference
+        collect(below, static_cast<std::uint32_t>(node.separators[i - 1]) ^ kBias, region, out);
+        previous = below;
+      }
+      return;
+    }
+    case Tag::kDirect: {
+      const unsigned index_bits = index_bits_of(ref);
+      for (std::uint32_t i = 0; i < 1U << index_bits; ++i) {
+        const Region part = region.part(i, index_bits);
+        collect(direct_[base_of(ref) + i].load(std::memory_order_relaxed), part.low, part, out);
+      }
+      return;
+    }
+  }
+}
+
+IntervalTrie::Ref IntervalTrie::build(std::span<const Interval> intervals, const Region& region) {
+  if (intervals.size() == 1) return intervals[0].ref;
+  if (intervals.size() <= kBucketMax || region.bits < DirectPool::kOrderMin) return build_search(intervals);
+  return build_direct(intervals, region, suggested_index_bits(intervals.size(), region.bits));
+}
+
+// One search node, or as few levels of evenly filled ones as it takes.
+IntervalTrie::Ref IntervalTrie::build_search(std::span<const Interval> intervals) {
+  Intervals level(intervals.begin(), intervals.end());
+  while (level.size() > 1) {
+    Intervals above;
+    const std::size_t node_count = (level.size() + kFanOut - 1) / kFanOut;
+    std::size_t taken = 0;
+    for (std::size_t n = 0; n < node_count; ++n) {
+      const std::size_t count = (level.size() - taken) / (node_count - n);
+      above.push_back({level[taken].start, build_search_node(std::span(level).subspan(taken, count))});
+      taken += count;
+    }
+    level.swap(above);
+  }
+  return level[0].ref;
+}
+
+IntervalTrie::Ref IntervalTrie::build_search_node(std::span<const Interval> intervals) {
+  if (intervals.size() == 1) return intervals[0].ref;
+  const auto index = nodes_.allocate();
+  SearchNode& node = nodes_[index];
+  for (std::size_t i = 0; i < kFanOut; ++i) {
+    const auto& interval = intervals[std::min(i, intervals.size() - 1)];
+    // Relaxed: published with the release store of the reference to this node.
+    node.refs[i].store(interval.ref, std::memory_order_relaxed);
+    const bool used = i + 1 < intervals.size();
+    node.separators[i] = used ? static_cast<std::int32_t>(intervals[i + 1].start ^ kBias) : kSeparatorUnused;
+  }
+  return make_ref(Tag::kSearch, index);
+}
+
+IntervalTrie::Ref IntervalTrie::build_direct(std::span<const Interval> intervals, const Region& region,
+                                             unsigned index_bits) {
+  const std::uint32_t base = direct_.allocate(index_bits);
+  std::int64_t boundaries = 0;
+  std::size_t at = 0;  // the interval that holds the start of the part
+  Intervals part_intervals;
+  for (std::uint32_t i = 0; i < 1U << index_bits; ++i) {
+    const Region part = region.part(i, index_bits);
+    while (at + 1 < intervals.size() && intervals[at + 1].start <= part.low) ++at;
+    part_intervals.assign(1, {part.low, intervals[at].ref});
+    for (std::size_t next = at + 1; next < intervals.size() && intervals[next].start <= part.high(); ++next) {
+      part_intervals.push_back(intervals[next]);
+    }
+    boundaries += static_cast<std::int64_t>(part_intervals.size()) - 1;
+    direct_[base + i].store(build(part_intervals, part), std::memory_order_relaxed);  // published with the node
+  }
+  direct_shapes_[base] = {.boundaries = boundaries, .edits = 0};
+  return direct_ref(Tag::kDirect, index_bits, base);
+}
+
+// Gives back the nodes of this chunk below a reference. What hangs deeper has been taken over.
+void IntervalTrie::dispose(Ref ref) {
+  if (tag_of(ref) == Tag::kSearch) {
+    const auto& refs = nodes_[ref & kPayload].refs;
+    Ref previous = refs[0].load(std::memory_order_relaxed);
+    dispose(previous);
+    for (std::size_t i = 1; i < kFanOut; ++i) {
+      const Ref below = refs[i].load(std::memory_order_relaxed);
+      if (below != previous) dispose(below);
+      previous = below;
+    }
+    nodes_.retire(ref & kPayload);
+  } else if (tag_of(ref) == Tag::kDirect) {
+    const std::uint32_t base = base_of(ref);
+    for (std::uint32_t i = 0; i < 1U << index_bits_of(ref); ++i) {
+      dispose(direct_[base + i].load(std::memory_order_relaxed));
+    }
+    direct_shapes_.erase(base);
+    direct_.retire(base, index_bits_of(ref));
+  }
+}
+
+IntervalTrie::Size IntervalTrie::size() const noexcept {
+  return {.prefixes = prefix_count_,
+          .lookup_bytes = kTopCount * sizeof(Ref) + nodes_.used_bytes() + direct_.used_bytes(),
+          .leaf_bytes = leaves_.used_bytes(),
+          .waiting_bytes = nodes_.waiting_bytes() + direct_.waiting_bytes() + leaves_.waiting_bytes()};
 }
 
 }  // namespace sidestep::fib

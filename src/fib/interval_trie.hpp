@@ -86,9 +86,13 @@ class IntervalTrie {
     bool operator==(const Interval&) const = default;
   };
   using Intervals = std::vector<Interval>;
+  // How full a direct node is.
+  struct DirectShape {
+    std::int64_t boundaries = 0;  // between intervals, inside its entries
+    std::size_t edits = 0;        // since it was looked at
+  };
   struct Edit;
   struct Region;
-  friend struct IntervalTrieTestPeer;
 
   static Ref step(const SearchNode& node, std::uint32_t key) noexcept;
   [[nodiscard]] LeafId finish(Ref ref, const net::Ipv6Address& address, unsigned position) const noexcept;
@@ -98,23 +102,24 @@ class IntervalTrie {
   Ref edit(Ref ref, const Region& region, const Edit& edit);
   Ref edit_bucket(Ref ref, const Region& region, const Edit& edit);
   Ref edit_direct(Ref ref, const Region& region, const Edit& edit);
-  Ref edit_deeper(Ref ref, const Edit& edit);
+  Ref edit_deeper(Ref owner, const Edit& edit);
+  Ref reshape(Ref ref, const Region& region);
   Ref replace_owner(Ref ref, const Edit& edit);
   void replace_owners_below(Ref ref, const Edit& edit);
   void adopt(LeafId owner, const Edit& edit);
 
   Ref build(std::span<const Interval> intervals, const Region& region);
   Ref build_search(std::span<const Interval> intervals);
+  Ref build_search_node(std::span<const Interval> intervals);
   Ref build_direct(std::span<const Interval> intervals, const Region& region, unsigned index_bits);
   void collect(Ref ref, std::uint32_t start, const Region& region, Intervals& out) const;
-  [[nodiscard]] std::size_t count_of(Ref direct) const noexcept;
   void dispose(Ref ref);
 
   IndexPool<SearchNode> nodes_;
   DirectPool direct_;
   IndexPool<Leaf> leaves_;
   std::unique_ptr<std::atomic<Ref>[]> top_;  // by the first 16 bits
-  std::unordered_map<Ref, std::uint32_t> direct_intervals_;  // by base: intervals below a direct node
+  std::unordered_map<std::uint32_t, DirectShape> direct_shapes_;  // by base; the writer's
   std::size_t prefix_count_ = 1;
 };
 

@@ -22,21 +22,28 @@ bool is_reject_type(RouteType type) {
 // anycast entry of its own making, or for ::1: the type stays, `route get` reports no error, packets meet ICMPv6 1/0.
 bool is_hidden_reject(const RouteFields& fields) {
   if (fields.object != nullptr || fields.hop.device != kLoopbackIndex) return false;
-  return fields.type != RouteType::kLocal && !fields.is_anycast_flagged && !fields.destination.address().is_loopback();
+  return fields.type != RouteType::kLocal && !fields.is_anycast_flagged &&
+         !fields.destination.address().is_loopback();
 }
 
 Outcome outcome_of(const RouteFields& fields) {
   switch (fields.type) {
-    case RouteType::kBlackhole: return {DstInput::kBlackhole, EINVAL};
-    case RouteType::kUnreachable: return {DstInput::kUnreachable, EHOSTUNREACH};
-    case RouteType::kProhibit: return {DstInput::kProhibit, EACCES};
-    case RouteType::kThrow: return {DstInput::kUnreachable, EAGAIN};
-    default: break;
+    case RouteType::kBlackhole:
+      return {DstInput::kBlackhole, EINVAL};
+    case RouteType::kUnreachable:
+      return {DstInput::kUnreachable, EHOSTUNREACH};
+    case RouteType::kProhibit:
+      return {DstInput::kProhibit, EACCES};
+    case RouteType::kThrow:
+      return {DstInput::kUnreachable, EAGAIN};
+    default:
+      break;
   }
   if (fields.object != nullptr && fields.object->blackhole) return {DstInput::kBlackhole, EINVAL};
   if (is_hidden_reject(fields)) return {DstInput::kUnreachable, 0};
   // By type, so that `anycast` typed by a user delivers locally too.
-  if (fields.type == RouteType::kLocal || fields.type == RouteType::kAnycast) return {DstInput::kDeliver, 0};
+  if (fields.type == RouteType::kLocal || fields.type == RouteType::kAnycast)
+    return {DstInput::kDeliver, 0};
   if (fields.destination.address().is_multicast()) return {DstInput::kDeliverMulticast, 0};
   return {DstInput::kForward, 0};
 }

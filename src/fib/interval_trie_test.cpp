@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interval trie against a map by prefix length, on random sets.
+#include "fib/interval_trie.hpp"
+
+#include <map>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace sidestep::fib {
+namespace {
+
+using net::Ipv6Address;
+using net::Prefix;
+
+// The oracle: every prefix, probed from the longest length down.
+class BruteForce {
+ public:
+  void insert(const Prefix& prefix, LeafId leaf) { leaves_[prefix] = leaf; }
+  void erase(const Prefix& prefix) { leaves_.erase(prefix); }
+  [[nodiscard]] LeafId lookup(const Ipv6Address& address) const {
+    for (int length = 128; length > 0; --length) {
+      const auto found = leaves_.find(Prefix(address, static_cast<std::uint8_t>(length)));
+      if (found != leaves_.end()) return found->second;
+    }
+    return kRootLeaf;
+  }
+  [[nodiscard]] const std::map<Prefix, LeafId>& all() const { return leaves_; }
+
+ private:
+  std::map<Prefix, LeafId> leaves_;
+};
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
+  Ipv6Address address() {
+    Ipv6Address address;
+    for (auto& byte : address.bytes) byte = static_cast<std::uint8_t>(engine_());
+    return address;
+  }
+  // Lengths as operators use them, with every other length in between; few distinct leading bits, so that they nest.
+  Prefix prefix() {
+    auto where = address();
+    if (below(8) != 0) {
+      where.bytes[0] = 0x20;
+      where.bytes[1] = static_cast<std::uint8_t>(below(2));
+      where.bytes[2] = static_cast<std::uint8_t>(below(4) * 0x55);
+    }
+    if (below(3) == 0) where.bytes[3] = static_cast<std::uint8_t>(0xff * below(2));
+    if (below(4) == 0) {
+      for (std::size_t i = 4; i < 4 + below(10); ++i) where.bytes[i] = static_cast<std::uint8_t>(0xff * below(2));
+    }
+    static constexpr std::uint8_t kUsual[] = {32, 48, 40, 44, 29, 64, 36, 128, 127, 16, 8, 56};
+    const auto length = below(2) == 0 ? kUsual[below(std::size(kUsual))] : static_cast<std::uint8_t>(below(129));
+    return Prefix(where, length);
+  }
+  // An address at or just beside an edge of a prefix, or anywhere in it.
+  Ipv6Address near(const Prefix& prefix) {
+    auto at = address();
+    const auto kind = below(4);
+    for (unsigned bit = 0; bit < 128; ++bit) {
+      const bool inside = bit < prefix.length();
+      const bool set = inside ? prefix.address().bit(bit) : kind == 0 ? false : kind == 1 ? true : at.bit(bit);
+      const auto mask = static_cast<std::uint8_t>(0x80 >> (bit % 8));
+      at.bytes[bit / 8] = static_cast<std::uint8_t>((at.bytes[bit / 8] & ~mask) | (set ? mask : 0));
+    }
+    if (kind == 2) add(at, below(2) == 0 ? 1 : -1);
+    return at;
+  }
+  static void add(Ipv6Address& address, int amount) {
+    for (std::size_t i = 16; i-- > 0;) {
+      const int sum = address.bytes[i] + amount;
+      address.bytes[i] = static_cast<std::uint8_t>(sum);
+      if (sum >= 0 && sum <= 255) return;
+    }
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+class IntervalTrieOracle : public ::testing::TestWithParam<std::uint64_t> {
+ protected:
+  void compare(const IntervalTrie& trie, const BruteForce& oracle, Random& random, std::size_t probes) {
+    std::vector<Prefix> known;
+    for (const auto& [prefix, leaf] : oracle.all()) known.push_back(prefix);
+    std::vector<Ipv6Address> addresses;
+    for (std::size_t i = 0; i < probes; ++i) {
+      addresses.push_back(known.empty() || i % 8 == 0 ? random.address() : random.near(known[random.below(known.size())]));
+    }
+    std::vector<LeafId> leaves(probes);
+    trie.lookup_batch(addresses, leaves);
+    for (std::size_t i = 0; i < probes; ++i) {
+      const auto expected = oracle.lookup(addresses[i]);
+      ASSERT_EQ(trie.lookup(addresses[i]), expected) << addresses[i].to_string() << " seed " << GetParam();
+      ASSERT_EQ(leaves[i], expected) << "batch, " << addresses[i].to_string() << " seed " << GetParam();
+    }
+  }
+  rcu::Reader reader_;
+};
+
+TEST_P(IntervalTrieOracle, AnswersAsBruteForceThroughInsertsAndErases) {
+  Random random(GetParam());
+  IntervalTrie trie;
+  BruteForce oracle;
+  const std::size_t rounds = 60;
+  const std::size_t size_aim = 20 + random.below(3000);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < size_aim / 10; ++i) {
+      const bool grow = oracle.all().size() < size_aim ? random.below(4) != 0 : random.below(4) == 0;
+      if (grow) {
+        const auto prefix = random.prefix();
+        if (prefix.length() == 0) continue;
+        const auto [leaf, fresh] = trie.insert(prefix);
+        ASSERT_EQ(fresh, !oracle.all().contains(prefix));
+        if (!fresh) {
+          ASSERT_EQ(leaf, oracle.all().at(prefix));
+        }
+        oracle.insert(prefix, leaf);
+      } else if (!oracle.all().empty()) {
+        auto victim = oracle.all().lower_bound(random.prefix());
+        if (victim == oracle.all().end()) victim = oracle.all().begin();
+        const Prefix prefix = victim->first;
+        ASSERT_TRUE(trie.erase(prefix));
+        ASSERT_FALSE(trie.erase(prefix));
+        oracle.erase(prefix);
+      }
+    }
+    compare(trie, oracle, random, 400);
+    if (HasFatalFailure()) return;
+  }
+  for (const auto& [prefix, leaf] : oracle.all()) ASSERT_EQ(trie.find(prefix), leaf);
+  EXPECT_EQ(trie.size().prefixes, oracle.all().size() + 1);
+  while (!oracle.all().empty()) {
+    const Prefix prefix = oracle.all().begin()->first;
+    ASSERT_TRUE(trie.erase(prefix));
+    oracle.erase(prefix);
+  }
+  compare(trie, oracle, random, 200);
+  EXPECT_EQ(trie.size().lookup_bytes, IntervalTrie().size().lookup_bytes) << "memory returns when all is taken out";
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, IntervalTrieOracle, ::testing::Range<std::uint64_t>(1, 41));
+
+TEST(IntervalTrie, ParentIsTheNextShorterPrefix) {
+  rcu::Reader reader;
+  IntervalTrie trie;
+  const auto inner = trie.insert(Prefix::parse("2001:db8:1::/48").value()).leaf;
+  EXPECT_EQ(trie.parent(inner), kRootLeaf);
+  const auto outer = trie.insert(Prefix::parse("2001:db8::/32").value()).leaf;
+  EXPECT_EQ(trie.parent(inner), outer);
+  EXPECT_EQ(trie.parent(outer), kRootLeaf);
+  const auto middle = trie.insert(Prefix::parse("2001:db8::/40").value()).leaf;
+  EXPECT_EQ(trie.parent(inner), middle);
+  EXPECT_TRUE(trie.erase(Prefix::parse("2001:db8::/32").value()));
+  EXPECT_EQ(trie.parent(middle), kRootLeaf);
+  EXPECT_FALSE(trie.erase(Prefix()));
+}
+
+TEST(IntervalTrie, TheLastAddressAndTheLastBlockAreOrdinary) {
+  rcu::Reader reader;
+  IntervalTrie trie;
+  const auto address = Ipv6Address::parse("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff").value();
+  EXPECT_EQ(trie.lookup(address), kRootLeaf);
+  for (const std::uint8_t length : {128, 112, 80, 64, 48, 16, 1}) {
+    const auto leaf = trie.insert(Prefix(address, length)).leaf;
+    const LeafId longest = trie.find(Prefix(address, 128));
+    EXPECT_EQ(trie.lookup(address), longest);
+    EXPECT_EQ(trie.prefix(leaf).length(), length);
+  }
+}
+
+}  // namespace
+}  // namespace sidestep::fib
