@@ -30,6 +30,7 @@ enum class Snmp : std::uint8_t {
   kIp6OutDiscards,
   kIp6OutNoRoutes,
   kIp6ReasmReqds,
+  kIp6ReasmOKs,
   kIp6FragFails,
   kIp6InMcastPkts,
   kIp6OutMcastPkts,
@@ -66,18 +67,18 @@ enum class Snmp : std::uint8_t {
 
 /// Names in order of the enumeration, as /proc/net/snmp6 spells them.
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(Snmp::kCount)> kSnmpNames{
-    "Ip6InReceives",       "Ip6InHdrErrors",       "Ip6InTooBigErrors",    "Ip6InNoRoutes",
-    "Ip6InAddrErrors",     "Ip6InUnknownProtos",   "Ip6InTruncatedPkts",   "Ip6InDiscards",
-    "Ip6InDelivers",       "Ip6OutForwDatagrams",  "Ip6OutRequests",       "Ip6OutDiscards",
-    "Ip6OutNoRoutes",      "Ip6ReasmReqds",        "Ip6FragFails",         "Ip6InMcastPkts",
-    "Ip6OutMcastPkts",     "Ip6InOctets",          "Ip6OutOctets",         "Ip6InMcastOctets",
-    "Ip6OutMcastOctets",   "Ip6InNoECTPkts",       "Ip6InECT1Pkts",        "Ip6InECT0Pkts",
-    "Ip6InCEPkts",         "Ip6OutTransmits",      "Icmp6InMsgs",          "Icmp6InErrors",
-    "Icmp6OutMsgs",        "Icmp6OutErrors",       "Icmp6InCsumErrors",    "Icmp6OutRateLimitHost",
-    "Icmp6InDestUnreachs", "Icmp6InPktTooBigs",    "Icmp6InTimeExcds",     "Icmp6InParmProblems",
-    "Icmp6InEchos",        "Icmp6InEchoReplies",   "Icmp6OutDestUnreachs", "Icmp6OutPktTooBigs",
-    "Icmp6OutTimeExcds",   "Icmp6OutParmProblems", "Icmp6OutEchos",        "Icmp6OutEchoReplies",
-    "Icmp6OutRedirects",
+    "Ip6InReceives",         "Ip6InHdrErrors",      "Ip6InTooBigErrors",    "Ip6InNoRoutes",
+    "Ip6InAddrErrors",       "Ip6InUnknownProtos",  "Ip6InTruncatedPkts",   "Ip6InDiscards",
+    "Ip6InDelivers",         "Ip6OutForwDatagrams", "Ip6OutRequests",       "Ip6OutDiscards",
+    "Ip6OutNoRoutes",        "Ip6ReasmReqds",       "Ip6ReasmOKs",          "Ip6FragFails",
+    "Ip6InMcastPkts",        "Ip6OutMcastPkts",     "Ip6InOctets",          "Ip6OutOctets",
+    "Ip6InMcastOctets",      "Ip6OutMcastOctets",   "Ip6InNoECTPkts",       "Ip6InECT1Pkts",
+    "Ip6InECT0Pkts",         "Ip6InCEPkts",         "Ip6OutTransmits",      "Icmp6InMsgs",
+    "Icmp6InErrors",         "Icmp6OutMsgs",        "Icmp6OutErrors",       "Icmp6InCsumErrors",
+    "Icmp6OutRateLimitHost", "Icmp6InDestUnreachs", "Icmp6InPktTooBigs",    "Icmp6InTimeExcds",
+    "Icmp6InParmProblems",   "Icmp6InEchos",        "Icmp6InEchoReplies",   "Icmp6OutDestUnreachs",
+    "Icmp6OutPktTooBigs",    "Icmp6OutTimeExcds",   "Icmp6OutParmProblems", "Icmp6OutEchos",
+    "Icmp6OutEchoReplies",   "Icmp6OutRedirects",
 };
 static_assert(!kSnmpNames.back().empty());
 

@@ -55,6 +55,11 @@ void Packet::truncate(std::size_t size) noexcept {
   size_ = size;
 }
 
+void Packet::untruncate(std::size_t size) noexcept {
+  SIDESTEP_ASSERT(size >= size_ && begin_ + size <= kHeadroom + kSizeMax);
+  size_ = size;
+}
+
 Packet& Batch::add() {
   SIDESTEP_ASSERT(!full());
   if (packets_.capacity() == 0) packets_.reserve(kCapacity);

@@ -78,6 +78,8 @@ class Packet {
   void remove_front(std::size_t count) noexcept;
   /// Shortens to `size` bytes; asserted not to grow.
   void truncate(std::size_t size) noexcept;
+  /// Takes truncate() back: the bytes up to `size` are what they were. Asserted not to shrink, nor to reach beyond the storage.
+  void untruncate(std::size_t size) noexcept;
   /// Sets the size to `size` bytes behind the headroom (contents undefined); for building a packet from nothing.
   [[nodiscard]] bool reset(std::size_t size) noexcept;
 

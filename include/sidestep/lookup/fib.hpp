@@ -74,6 +74,10 @@ class Fib {
   /// RFC 6724 source selection toward `destination` over `device` (none: any); empty when there is no candidate.
   [[nodiscard]] std::optional<net::Ipv6Address> select_source(const net::Ipv6Address& destination, IfIndex device) const;
 
+  /// The hash by which a flow chooses among equal-cost hops, of the fields that fib_multipath_hash_policy asks for; never 0. For
+  /// callers that know better than the flow to be looked up what to hash: an ICMPv6 error follows the packet it is about.
+  [[nodiscard]] std::uint32_t multipath_hash(const Flow& flow) const;
+
   // Views. Borrowed until the next quiescent state (readers) or the next apply (writer).
   [[nodiscard]] const fib::Links& links() const;
   [[nodiscard]] const fib::Sysctls& sysctls() const;
