@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookup/multipath_hash.hpp"
+
+#include <cstring>
+
+namespace sidestep::lookup {
+namespace {
+
+// Bits of net.ipv6.fib_multipath_hash_fields (FIB_MULTIPATH_HASH_FIELD_*). A flow has outer fields only.
+constexpr std::uint32_t kFieldSource = 1;
+constexpr std::uint32_t kFieldDestination = 2;
+constexpr std::uint32_t kFieldProtocol = 4;
+constexpr std::uint32_t kFieldFlowLabel = 8;
+constexpr std::uint32_t kFieldSourcePort = 16;
+constexpr std::uint32_t kFieldDestinationPort = 32;
+
+constexpr std::uint32_t kFieldsL3 =
+    kFieldSource | kFieldDestination | kFieldProtocol | kFieldFlowLabel;
+constexpr std::uint32_t kFieldsL4 =
+    kFieldSource | kFieldDestination | kFieldProtocol | kFieldSourcePort | kFieldDestinationPort;
+
+// A 64 x 64 multiplication folded onto itself: every input bit reaches every output bit.
+std::uint64_t fold_multiply(std::uint64_t a, std::uint64_t b) noexcept {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+class Mixer {
+ public:
+  explicit Mixer(std::uint64_t seed) noexcept : state_(seed ^ 0x9e37'79b9'7f4a'7c15) {}
+  void add(std::uint64_t word) noexcept {
+    // The constant keeps a zero word from making the product zero.
+    state_ = fold_multiply(state_ ^ word ^ 0xd6e8'feb8'6659'fd93, 0xa076'1d64'78bd'642f);
+  }
+  void add(const net::Ipv6Address& address) noexcept {
+    std::uint64_t halves[2];
+    std::memcpy(halves, address.bytes.data(), sizeof halves);
+    add(halves[0]);
+    add(halves[1]);
+  }
+  [[nodiscard]] std::uint64_t finish() const noexcept {
+    return fold_multiply(state_, 0xe703'7ed1'a0b4'28db);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+std::uint32_t fields_of_policy(const fib::Sysctls& sysctls) noexcept {
+  switch (sysctls.fib_multipath_hash_policy) {
+    case 1:
+      return kFieldsL4;
+    case 3:
+      return sysctls.fib_multipath_hash_fields;
+    // Policy 2 hashes an encapsulated packet's inner header; a flow has none, and then it is policy 0.
+    default:
+      return kFieldsL3;
+  }
+}
+
+}  // namespace
+
+std::uint32_t multipath_hash(const Snapshot& state, const Flow& flow) noexcept {
+  const std::uint32_t fields = fields_of_policy(*state.sysctls);
+  Mixer mixer(state.multipath_seed);
+  if ((fields & kFieldSource) != 0) mixer.add(flow.source);
+  if ((fields & kFieldDestination) != 0) mixer.add(flow.destination);
+  const std::uint64_t label = (fields & kFieldFlowLabel) != 0 ? flow.flow_label : 0;
+  const std::uint64_t protocol = (fields & kFieldProtocol) != 0 ? flow.protocol : 0;
+  const std::uint64_t source_port = (fields & kFieldSourcePort) != 0 ? flow.source_port : 0;
+  const std::uint64_t destination_port =
+      (fields & kFieldDestinationPort) != 0 ? flow.destination_port : 0;
+  mixer.add(label << 8 | protocol);
+  mixer.add(source_port << 16 | destination_port);
+  // 31 bits, because shares are bounds of signed 32-bit values. 0 means "not computed" to callers.
+  const auto hash = static_cast<std::uint32_t>(mixer.finish() >> 33);
+  return hash == 0 ? 1 : hash;
+}
+
+}  // namespace sidestep::lookup
