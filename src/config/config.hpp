@@ -34,6 +34,7 @@ struct NeighborChange {
   std::string device;
   neighbor::Neighbor neighbor;  ///< `device` unresolved
   bool replace = false;
+  bool create = true;  ///< false: `change`, which wants the entry to exist
   bool remove = false;
 };
 struct TunnelSourceChange {
@@ -47,7 +48,8 @@ struct KeptLine {
   std::string text;
 };
 
-using Action = std::variant<lookup::Change, NeighborChange, TunnelSourceChange, HmacKeyChange, KeptLine>;
+using Action =
+    std::variant<lookup::Change, NeighborChange, TunnelSourceChange, HmacKeyChange, KeptLine>;
 
 /// One line of a configuration.
 struct Command {
@@ -55,10 +57,12 @@ struct Command {
   std::uint32_t column = 0;  ///< of the word that an error of applying it points at
   std::string text;          ///< the line, trimmed, without the comment
   Action action;
+  std::string object{};  ///< the word at `column`
 };
 
 /// Reads a whole configuration. All mistakes are reported, not the first.
-[[nodiscard]] std::expected<std::vector<Command>, Diagnostics> parse(std::string_view text, std::string_view file);
+[[nodiscard]] std::expected<std::vector<Command>, Diagnostics> parse(std::string_view text,
+                                                                     std::string_view file);
 
 /// What a configuration configures.
 struct Target {
@@ -69,7 +73,8 @@ struct Target {
 
 /// Applies commands in order; those that fail are reported and passed over. Used on a fresh target, which the caller throws away
 /// when anything is reported.
-[[nodiscard]] Diagnostics apply(const std::vector<Command>& commands, std::string_view file, Target target);
+[[nodiscard]] Diagnostics apply(const std::vector<Command>& commands, std::string_view file,
+                                Target target);
 
 /// Reads and applies a file: what `-c FILE` does. On any diagnostic the target must not be used.
 [[nodiscard]] Diagnostics load_file(const std::string& path, Target target);

@@ -21,7 +21,8 @@ namespace sidestep::config {
 /// What `ip nexthop show` prints.
 [[nodiscard]] std::string print_nexthops(const lookup::Fib& fib);
 /// What `ip -6 neigh show` prints.
-[[nodiscard]] std::string print_neighbors(const neighbor::Table& neighbors, const fib::Links& links);
+[[nodiscard]] std::string print_neighbors(const neighbor::Table& neighbors,
+                                          const fib::Links& links);
 /// Devices in the manner of `ip link show`, with their addresses.
 [[nodiscard]] std::string print_links(const fib::Links& links);
 /// Name of a table as iproute2 prints it: local, main, default, or the number.
