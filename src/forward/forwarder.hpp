@@ -41,6 +41,9 @@ class Forwarder {
 
   /// Counters of everything processed. Drops by reason are those of received packets.
   [[nodiscard]] const packet::Counters& counters() const noexcept;
+  /// Packets of the router's own that did not leave, and messages that a limiter held back or that had no way to go before they were
+  /// made.
+  [[nodiscard]] std::uint64_t generated_drops(packet::DropReason reason) const noexcept;
 
  private:
   struct Impl;

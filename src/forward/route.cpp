@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lookup, and what becomes of a packet by what was found.
+//
+// A destination's input function may replace the destination: an SRv6 behavior or the end-host code for SRHs writes the next
+// segment into the packet and looks it up. The new destination's input function runs then, and so on; run_input() is the
+// loop. Each turn costs a lookup, and lookups are bounded per packet.
+#include "forward/route.hpp"
+
+#include "forward/deliver.hpp"
+#include "forward/forward.hpp"
+#include "forward/icmp.hpp"
+#include "forward/receive.hpp"
+#include "forward/segment.hpp"
+
+namespace sidestep::forward {
+namespace {
+
+using fib::DstInput;
+using packet::DropReason;
+using packet::Snmp;
+
+// Every lookup after the first needs a segment left (one SRH has at most 127) or takes a header off, so only a packet built to
+// keep the router busy comes here.
+constexpr std::uint8_t kLookupsMax = 160;
+
+// Kernel: ip6_pkt_drop. The unspecified address as destination is an address error, but answered all the same.
+void reject(Pipeline& pipeline, Transit& transit, DropReason reason, std::uint8_t code) {
+  const bool unspecified = header_of(*transit.packet).destination().is_unspecified();
+  pipeline.counters.add(unspecified ? Snmp::kIp6InAddrErrors : Snmp::kIp6InNoRoutes,
+                        transit.packet->meta.ingress);
+  send_error(pipeline, transit, {net::kIcmpv6DestinationUnreachable, code, 0});
+  drop(pipeline, transit, reason);
+}
+
+/// Runs the input function of the packet's destination.
+Next run_one(Pipeline& pipeline, Transit& transit) {
+  const fib::Dst& dst = transit.packet->dst.get();
+  switch (dst->input) {
+    case DstInput::kUnreachable:
+      reject(pipeline, transit, DropReason::kNoRoute, net::kUnreachableNoRoute);
+      return Next::kDone;
+    case DstInput::kProhibit:
+      reject(pipeline, transit, DropReason::kProhibited, net::kUnreachableProhibited);
+      return Next::kDone;
+    case DstInput::kBlackhole:
+      drop(pipeline, transit, DropReason::kBlackhole);
+      return Next::kDone;
+    default:
+      break;
+  }
+  // An encapsulation takes the place of the input function (lwtunnel input redirect).
+  if (dst->encap != nullptr && !std::holds_alternative<std::monostate>(*dst->encap)) {
+    return run_encap(pipeline, transit, *dst->encap);
+  }
+  switch (dst->input) {
+    case DstInput::kDeliver:
+      return deliver(pipeline, transit);
+    case DstInput::kDeliverMulticast:
+      return deliver_multicast(pipeline, transit);
+    default:
+      forward(pipeline, transit);
+      return Next::kDone;
+  }
+}
+
+/// Takes a packet whose outer headers are gone up to its destination again.
+Next receive_again(Pipeline& pipeline, Transit& transit) {
+  receive(pipeline, transit);
+  if (!transit.is_pending()) return Next::kDone;
+  return route(pipeline, transit, KeyDepth::kFull) ? Next::kInput : Next::kDone;
+}
+
+/// Carries out what the receive stage decided.
+void refuse(Pipeline& pipeline, Transit& transit) {
+  if (transit.error) send_error(pipeline, transit, *transit.error);
+  drop(pipeline, transit, transit.refused);
+}
+
+}  // namespace
+
+bool route(Pipeline& pipeline, Transit& transit, KeyDepth depth) {
+  packet::Packet& packet = *transit.packet;
+  if (packet.meta.lookups == kLookupsMax) {
+    drop(pipeline, transit, DropReason::kLookupLimit);
+    return false;
+  }
+  ++packet.meta.lookups;
+  const lookup::Answer answer = pipeline.context.fib.input(flow_of(pipeline, transit, depth));
+  transit.neighbor_key = answer.neighbor_key;
+  packet.dst.set_borrowed(answer.dst);
+  return true;
+}
+
+void route_batch(Pipeline& pipeline, std::span<Transit> batch) {
+  for (Transit& transit : batch) {
+    if (transit.is_pending()) static_cast<void>(route(pipeline, transit, KeyDepth::kFull));
+  }
+}
+
+void run_input(Pipeline& pipeline, Transit& transit) {
+  Next next = transit.is_pending() ? Next::kInput : Next::kDone;
+  while (next != Next::kDone) {
+    next = next == Next::kInput ? run_one(pipeline, transit) : receive_again(pipeline, transit);
+  }
+  if (transit.packet->meta.verdict == packet::Verdict::kPending) refuse(pipeline, transit);
+}
+
+bool leads_to_loopback(const fib::Dst& dst) noexcept {
+  return dst->error == 0 && dst->device == kLoopbackIndex;
+}
+
+IfIndex owner_of(const fib::Dst& dst, IfIndex fallback) noexcept {
+  const fib::Route* const route = dst.route();
+  if (route == nullptr || route->hop_count() == 0) return fallback;
+  const IfIndex device = route->hop(0).device;
+  return device ? device : fallback;
+}
+
+}  // namespace sidestep::forward

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "forward/pipeline.hpp"
+
+namespace sidestep::forward {
+
+/// Runs what a route's encapsulation asks for: an SRv6 behavior (RFC 8986 §4) or a headend (§5), then the lookup that it wants.
+[[nodiscard]] Next run_encap(Pipeline& pipeline, Transit& transit, const fib::Encap& encap);
+
+/// What end_host_srh() found.
+struct EndHostResult {
+  bool continue_behind = false;  ///< nothing left to visit: go on with the header behind the SRH
+  Next next = Next::kDone;       ///< otherwise
+};
+
+/// A segment routing header whose current segment is an address of this node, without a SID's route (kernel: ipv6_srh_rcv).
+/// @param offset  of the routing header, which is known to be whole
+[[nodiscard]] EndHostResult end_host_srh(Pipeline& pipeline, Transit& transit, std::size_t offset);
+
+}  // namespace sidestep::forward
