@@ -95,8 +95,17 @@ const SelectorCase kCases[] = {
     {"iif_unknown", Selector::kIif, [](Rule&) {}, [](Rule& r) { r.iif = "nowhere"; }},
     {"iif_lo_is_local", Selector::kIif, [](Rule&) {}, [](Rule& r) { r.iif = "lo"; }},
     {"oif_never_forwarded", Selector::kOif, [](Rule&) {}, [](Rule& r) { r.oif = "west"; }},
-    {"fwmark", Selector::kFwmark, [](Rule& r) { r.fwmark = 0x15; },
-     [](Rule& r) { r.fwmark = 0x5; }},
+    {"fwmark", Selector::kFwmark,
+     [](Rule& r) {
+       r.fwmark = 0x15;
+       r.fwmask = 0xffffffff;
+     },
+     [](Rule& r) {
+       r.fwmark = 0x5;
+       r.fwmask = 0xffffffff;
+     }},
+    {"fwmark_under_no_mask", Selector::kFwmark, [](Rule& r) { r.fwmark = 0x5; },
+     [](Rule& r) { r.fwmask = 1; }},
     {"fwmark_mask", Selector::kFwmark,
      [](Rule& r) {
        r.fwmark = 0x5;

@@ -34,12 +34,6 @@ constexpr std::uint32_t kPreferenceMain = 32766;
 constexpr std::uint8_t kProtocolKernel = 2;  // RTPROT_KERNEL: who made the initial rules
 constexpr std::uint8_t kEcnBits = 0x03;
 
-// A mark without a mask means all of its bits (kernel: FRA_FWMARK without FRA_FWMASK).
-Rule normalized(Rule rule) {
-  if (rule.fwmark != 0 && rule.fwmask == 0) rule.fwmask = 0xffffffff;
-  return rule;
-}
-
 bool is_valid_range(const std::optional<PortRange>& range) {
   return !range || (range->first != 0 && range->last != 0xffff && range->first <= range->last);
 }
@@ -137,7 +131,6 @@ std::uint32_t RuleList::default_preference() const noexcept {
 }
 
 Result<Rule> RuleList::add(Rule rule, NamedFields named) {
-  rule = normalized(std::move(rule));
   if (!named.preference) rule.preference = default_preference();
   const char* refusal = refusal_of(rule);
   if (refusal != nullptr) return failure(EINVAL, refusal);
@@ -149,9 +142,8 @@ Result<Rule> RuleList::add(Rule rule, NamedFields named) {
 }
 
 Result<Rule> RuleList::erase(const Rule& wanted, NamedFields named) {
-  const Rule complete = normalized(wanted);
   const auto found = std::ranges::find_if(
-      rules_, [&](const Rule& rule) { return has_all_named(rule, complete, named); });
+      rules_, [&](const Rule& rule) { return has_all_named(rule, wanted, named); });
   if (found == rules_.end()) return failure(ENOENT, "No such file or directory");
   Rule gone = std::move(*found);
   rules_.erase(found);

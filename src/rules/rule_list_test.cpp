@@ -200,20 +200,21 @@ TEST(RuleList, DeletingAGotoTakesTheFirstGoto) {
   EXPECT_EQ(list.erase(action_at(0, Action::kGoto, 131), {.action = true})->preference, 120U);
 }
 
-TEST(RuleList, AMarkWithoutAMaskMeansAllBits) {
+TEST(RuleList, MarksAreToldApartByTheirMasks) {
   RuleList list;
   Rule whole = lookup_at(100, 10);
   whole.fwmark = 1;
-  Rule masked = lookup_at(101, 10);
-  masked.fwmark = 1;
+  whole.fwmask = 0xffffffff;
+  Rule masked = whole;
   masked.fwmask = 0xff;
+  ASSERT_EQ(add_code(list, whole), 0);
   ASSERT_EQ(add_code(list, masked), 0);
-  EXPECT_EQ(list.add(whole, kPreferenceNamed)->fwmask, 0xffffffffU);
   Rule wanted;
   wanted.fwmark = 1;
-  EXPECT_EQ(list.erase(wanted, {})->preference, 100U);
   wanted.fwmask = 0xff;
-  EXPECT_EQ(list.erase(wanted, {})->preference, 101U);
+  EXPECT_EQ(list.erase(wanted, {})->fwmask, 0xffU);
+  wanted.fwmask = 0;
+  EXPECT_EQ(list.erase(wanted, {})->fwmask, 0xffffffffU);
 }
 
 TEST(RuleList, SuppressorsOfZeroAreNamed) {

@@ -39,7 +39,7 @@ struct Rule {
   std::string iif{};  ///< device name; `lo`: locally generated traffic
   std::string oif{};
   std::uint32_t fwmark = 0;
-  std::uint32_t fwmask = 0;  ///< 0 with fwmark 0: no mark selector
+  std::uint32_t fwmask = 0;  ///< bits of the mark that are compared; 0: none, whatever fwmark is
   std::uint8_t dsfield = 0;  ///< traffic class with ECN bits zero; 0: any (`tos`)
   std::optional<std::uint8_t> dscp{};  ///< 0..63, may select 0
   std::uint8_t dscp_mask = 0x3f;
