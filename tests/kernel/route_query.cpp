@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "kernel/attributes.hpp"
+#include "kernel/kernel_router.hpp"
 
 namespace sidestep::kernel {
 namespace {
@@ -46,6 +47,36 @@ std::string Query::to_string() const {
   if (flow_label != 0) text += fmt::format(" flowlabel {:#x}", flow_label);
   if (uid) text += fmt::format(" uid {}", *uid);
   return text;
+}
+
+std::optional<Query> parse_query(const std::string& text) {
+  const auto words = words_of(text);
+  if (words.empty()) return std::nullopt;
+  Query query;
+  const auto destination = net::Ipv6Address::parse(words[0]);
+  if (!destination) return std::nullopt;
+  query.destination = *destination;
+  for (std::size_t i = 1; i + 1 < words.size(); i += 2) {
+    const std::string& word = words[i];
+    const std::string& value = words[i + 1];
+    if (word == "iif") {
+      query.iif = value;
+    } else if (word == "oif") {
+      query.oif = value;
+    } else if (word == "from") {
+      query.source = net::Ipv6Address::parse(value);
+    } else {
+      const auto number = static_cast<std::uint32_t>(std::stoul(value, nullptr, 0));
+      if (word == "mark") query.mark = number;
+      if (word == "tos") query.tos = static_cast<std::uint8_t>(number);
+      if (word == "ipproto") query.ipproto = static_cast<std::uint8_t>(number);
+      if (word == "sport") query.sport = static_cast<std::uint16_t>(number);
+      if (word == "dport") query.dport = static_cast<std::uint16_t>(number);
+      if (word == "flowlabel") query.flow_label = number;
+      if (word == "uid") query.uid = number;
+    }
+  }
+  return query;
 }
 
 std::string QueryAnswer::to_string() const {

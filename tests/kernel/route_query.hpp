@@ -34,6 +34,9 @@ struct Query {
   [[nodiscard]] std::string to_string() const;
 };
 
+/// Reads a flow as `route get` writes it; empty when the address is none.
+[[nodiscard]] std::optional<Query> parse_query(const std::string& text);
+
 struct QueryHop {
   std::string device;
   std::optional<net::Ipv6Address> gateway;

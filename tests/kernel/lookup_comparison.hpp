@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparing the kernel's answers with ours, and making a difference small.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernel/random_config.hpp"
+
+namespace sidestep::kernel {
+
+/// One difference: in what became of a line, or in the answer to a flow.
+struct Difference {
+  std::string line;  ///< the configuration line; empty: the flow
+  std::optional<Query> flow;
+  std::string kernel;  ///< what the kernel said
+  std::string ours;
+  std::string
+      explanation;  ///< heading of docs/kernel-differences.md that covers it; empty: unexplained
+};
+
+struct Comparison {
+  std::uint64_t lines = 0;
+  std::uint64_t failed_lines = 0;  ///< that failed in the kernel
+  std::uint64_t flows = 0;
+  std::uint64_t erroring_flows = 0;
+  std::vector<Difference> differences;
+};
+
+/// Applies `lines` to the kernel and to ours, compares every line's outcome, then asks both about every flow.
+[[nodiscard]] Comparison compare(const std::vector<std::string>& lines,
+                                 const std::vector<Query>& flows);
+
+/// Takes lines away as long as the difference, of a flow or of the last line, persists.
+[[nodiscard]] std::vector<std::string> shrink(std::vector<std::string> lines,
+                                              const Difference& difference);
+
+}  // namespace sidestep::kernel
