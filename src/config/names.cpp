@@ -154,6 +154,11 @@ std::optional<std::uint8_t> dscp_number(std::string_view name) {
   return number ? std::optional(static_cast<std::uint8_t>(*number)) : std::nullopt;
 }
 
+std::string dscp_name(std::uint8_t number) {
+  const auto name = by_number(kDsfields, static_cast<std::uint32_t>(number) << 2);
+  return name ? std::string(*name) : std::to_string(number);
+}
+
 std::optional<std::uint32_t> group_number(std::string_view name) {
   return named_or_number<std::uint32_t>(kGroups, name, parse_number(name));
 }

@@ -29,6 +29,7 @@ namespace sidestep::config {
     std::string_view name);                                                    ///< udp, UDP, 17
 [[nodiscard]] std::string ip_protocol_name(std::uint8_t number);               ///< udp, ipproto-99
 [[nodiscard]] std::optional<std::uint8_t> dscp_number(std::string_view name);  ///< AF11, 10
+[[nodiscard]] std::string dscp_name(std::uint8_t number);
 
 /// ip's rule of abbreviation: a word stands for the first keyword that begins with it.
 [[nodiscard]] inline bool abbreviates(std::string_view word, std::string_view keyword) {

@@ -14,51 +14,73 @@ struct Key {
   std::string_view name;
   std::int64_t least;
   std::int64_t most;
-  bool matters = true;  ///< false: the kernel has it, routing here does not depend on it
+  bool kept = true;  ///< false: the router's state has no place for it
 };
 constexpr std::int64_t kIntMin = INT32_MIN;
 constexpr std::int64_t kIntMax = INT32_MAX;
 
-// net.ipv6.conf.DEVICE.*
+// net.ipv6.conf.DEVICE.*, those with an effect on routing first. The others are accepted: they belong to a host.
 constexpr std::array kDeviceKeys{
-    Key{"disable_ipv6", 0, 1},
-    Key{"forwarding", 0, 1},
+    Key{"disable_ipv6", kIntMin, kIntMax},
+    Key{"forwarding", kIntMin, kIntMax},
     Key{"force_forwarding", 0, 1},
     Key{"accept_redirects", kIntMin, kIntMax},
-    Key{"ignore_routes_with_linkdown", 0, 1},
+    Key{"ignore_routes_with_linkdown", kIntMin, kIntMax},
     Key{"seg6_enabled", kIntMin, kIntMax},
-    Key{"seg6_require_hmac", -1, 1},
+    Key{"seg6_require_hmac", kIntMin, kIntMax},
     Key{"hop_limit", 1, 255},
     Key{"mtu", 1280, kIntMax},
     Key{"drop_unicast_in_l2_multicast", kIntMin, kIntMax},
     Key{"proxy_ndp", kIntMin, kIntMax},
     Key{"keep_addr_on_down", kIntMin, kIntMax},
     Key{"use_oif_addrs_only", kIntMin, kIntMax},
-    Key{"addr_gen_mode", 0, 1},
+    Key{"addr_gen_mode", 0, 3},
     Key{"accept_dad", kIntMin, kIntMax},
-    Key{"accept_ra", kIntMin, kIntMax, false},
-    Key{"accept_ra_defrtr", kIntMin, kIntMax, false},
-    Key{"accept_ra_mtu", kIntMin, kIntMax, false},
-    Key{"accept_ra_pinfo", kIntMin, kIntMax, false},
-    Key{"accept_ra_rtr_pref", kIntMin, kIntMax, false},
-    Key{"accept_source_route", kIntMin, kIntMax, false},
-    Key{"autoconf", kIntMin, kIntMax, false},
-    Key{"dad_transmits", kIntMin, kIntMax, false},
-    Key{"enhanced_dad", kIntMin, kIntMax, false},
-    Key{"ndisc_notify", kIntMin, kIntMax, false},
-    Key{"optimistic_dad", kIntMin, kIntMax, false},
-    Key{"router_solicitations", kIntMin, kIntMax, false},
-    Key{"use_optimistic", kIntMin, kIntMax, false},
-    Key{"use_tempaddr", kIntMin, kIntMax, false},
+    Key{"accept_untracked_na", 0, 2},
+    Key{"ndisc_evict_nocarrier", 0, 1},
+    Key{"ndisc_tclass", 0, 255},
+    Key{"router_solicitations", -1, kIntMax},
+    Key{"accept_ra", kIntMin, kIntMax},
+    Key{"accept_ra_defrtr", kIntMin, kIntMax},
+    Key{"accept_ra_from_local", kIntMin, kIntMax},
+    Key{"accept_ra_min_hop_limit", kIntMin, kIntMax},
+    Key{"accept_ra_min_lft", kIntMin, kIntMax},
+    Key{"accept_ra_mtu", kIntMin, kIntMax},
+    Key{"accept_ra_pinfo", kIntMin, kIntMax},
+    Key{"accept_ra_rt_info_max_plen", kIntMin, kIntMax},
+    Key{"accept_ra_rt_info_min_plen", kIntMin, kIntMax},
+    Key{"accept_ra_rtr_pref", kIntMin, kIntMax},
+    Key{"accept_source_route", kIntMin, kIntMax},
+    Key{"autoconf", kIntMin, kIntMax},
+    Key{"dad_transmits", kIntMin, kIntMax},
+    Key{"disable_policy", kIntMin, kIntMax},
+    Key{"drop_unsolicited_na", kIntMin, kIntMax},
+    Key{"enhanced_dad", kIntMin, kIntMax},
+    Key{"force_mld_version", kIntMin, kIntMax},
+    Key{"force_tllao", kIntMin, kIntMax},
+    Key{"max_addresses", kIntMin, kIntMax},
+    Key{"mldv1_unsolicited_report_interval", kIntMin, kIntMax},
+    Key{"mldv2_unsolicited_report_interval", kIntMin, kIntMax},
+    Key{"ndisc_notify", kIntMin, kIntMax},
+    Key{"optimistic_dad", kIntMin, kIntMax},
+    Key{"router_probe_interval", kIntMin, kIntMax},
+    Key{"router_solicitation_delay", kIntMin, kIntMax},
+    Key{"router_solicitation_interval", kIntMin, kIntMax},
+    Key{"router_solicitation_max_interval", kIntMin, kIntMax},
+    Key{"suppress_frag_ndisc", kIntMin, kIntMax},
+    Key{"temp_prefered_lft", kIntMin, kIntMax},
+    Key{"temp_valid_lft", kIntMin, kIntMax},
+    Key{"use_optimistic", kIntMin, kIntMax},
+    Key{"use_tempaddr", kIntMin, kIntMax},
 };
 
 constexpr std::array kRouterKeys{
     Key{"net.ipv6.icmp.ratelimit", 0, kIntMax},
     Key{"net.ipv6.icmp.error_anycast_as_unicast", 0, 1},
-    Key{"net.ipv6.icmp.echo_ignore_all", 0, 1},
-    Key{"net.ipv6.icmp.echo_ignore_multicast", 0, 1},
-    Key{"net.ipv6.icmp.echo_ignore_anycast", 0, 1},
-    Key{"net.ipv6.anycast_src_echo_reply", 0, 1},
+    Key{"net.ipv6.icmp.echo_ignore_all", 0, 255},
+    Key{"net.ipv6.icmp.echo_ignore_multicast", 0, 255},
+    Key{"net.ipv6.icmp.echo_ignore_anycast", 0, 255},
+    Key{"net.ipv6.anycast_src_echo_reply", 0, 255},
     Key{"net.ipv4.icmp_msgs_per_sec", 0, kIntMax},
     Key{"net.ipv4.icmp_msgs_burst", 0, kIntMax},
     Key{"net.ipv6.fib_multipath_hash_policy", 0, 3},
@@ -67,9 +89,13 @@ constexpr std::array kRouterKeys{
     Key{"net.ipv6.max_hbh_length", kIntMin, kIntMax},
     Key{"net.ipv6.max_dst_opts_number", kIntMin, kIntMax},
     Key{"net.ipv6.max_dst_opts_length", kIntMin, kIntMax},
-    Key{"net.ipv6.seg6_flowlabel", -1, 1},
+    Key{"net.ipv6.seg6_flowlabel", kIntMin, kIntMax},
+    Key{"net.ipv6.bindv6only", 0, 255},
+    Key{"net.ipv6.auto_flowlabels", 0, 3},
+    Key{"net.ipv6.ip_nonlocal_bind", 0, 255},
+    Key{"net.ipv4.nexthop_compat_mode", 0, 1},
+    Key{"net.ipv4.ip_forward", kIntMin, kIntMax},
     Key{"net.ipv4.fib_multipath_hash_seed", 0, UINT32_MAX, false},
-    Key{"net.ipv4.ip_forward", kIntMin, kIntMax, false},
     Key{"net.ipv4.conf.all.forwarding", kIntMin, kIntMax, false},
     Key{"net.ipv4.conf.all.rp_filter", kIntMin, kIntMax, false},
     Key{"net.ipv4.conf.default.rp_filter", kIntMin, kIntMax, false},
@@ -200,7 +226,7 @@ bool parse_sysctl(Cursor& cursor, Understood& out) {
     return cursor.fail_at(assignment.key,
                           "a key of net.ipv6 that routing depends on (see the manual)");
   if (!check_value(cursor, *key, assignment)) return false;
-  if (key->matters) {
+  if (key->kept) {
     out.actions.emplace_back(lookup::SysctlChange{name, assignment.value.text});
   } else {
     out.actions.emplace_back(KeptLine{cursor.line().text});

@@ -13,7 +13,8 @@
 namespace sidestep::config {
 
 /// What `ip -6 route show [table T]` prints, one route a line (rings with their nexthop lines), in the kernel's order.
-[[nodiscard]] std::string print_routes(const lookup::Fib& fib, TableId table);
+/// @param now  lifetimes are printed as seconds from here
+[[nodiscard]] std::string print_routes(const lookup::Fib& fib, TableId table, TimeNs now = {});
 /// What `ip -6 rule show` prints.
 [[nodiscard]] std::string print_rules(const lookup::Fib& fib);
 /// One rule without preference, as a line of `ip -6 rule show` behind the tab.
