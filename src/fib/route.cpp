@@ -61,7 +61,11 @@ DstFields dst_fields(const RouteFields& fields, const Nexthop& hop) {
   dst.mtu = fields.mtu;
   dst.mtu_locked = fields.mtu_locked;
   dst.hop_limit = fields.hop_limit;
-  dst.encap = hop.encap.get();
+  // A reject never gets to its encapsulation.
+  const bool leads_on = outcome.input == DstInput::kForward ||
+                        outcome.input == DstInput::kDeliver ||
+                        outcome.input == DstInput::kDeliverMulticast;
+  if (leads_on) dst.encap = hop.encap.get();
   return dst;
 }
 

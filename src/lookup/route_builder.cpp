@@ -15,17 +15,17 @@ namespace {
 
 constexpr std::uint32_t kMetricDefault = 1024;
 
+// Reject routes are put on the loopback device, whatever was written, and nobody checks their gateway or encapsulation.
 bool is_reject_type(fib::RouteType type) {
   return type == fib::RouteType::kBlackhole || type == fib::RouteType::kUnreachable ||
          type == fib::RouteType::kProhibit || type == fib::RouteType::kThrow;
 }
 
-// Such routes are put on the loopback device, whatever was written, and lose gateway and encapsulation. A route that
-// would loop through the loopback device is one of them without saying so (kernel: fib6_is_reject).
-bool becomes_reject(const HopContext& context, IfIndex device) {
-  if (is_reject_type(context.type)) return true;
-  return device == kLoopbackIndex && !context.destination.address().is_loopback() &&
-         context.type != fib::RouteType::kLocal;
+// A device route that would loop through the loopback device becomes a reject without saying so (kernel:
+// fib6_is_reject). Its device is not asked whether it is up; its encapsulation is checked all the same.
+bool is_hidden_reject(const HopContext& context, const NexthopSpec& spec, IfIndex device) {
+  return device == kLoopbackIndex && !spec.gateway &&
+         !context.destination.address().is_loopback() && context.type != fib::RouteType::kLocal;
 }
 
 Result<IfIndex> device_of(const State& state, const NexthopSpec& spec) {
@@ -50,6 +50,22 @@ Result<void> check_onlink_device(const State& state, IfIndex device) {
   if (!device) return failure(ENODEV, "Nexthop device required for onlink");
   if (!state.links().find(device)->up) return failure(ENETDOWN, "Nexthop device is not up");
   return {};
+}
+
+// Fills in gateway and device of a hop that leads somewhere.
+Result<void> resolve_way_out(const State& state, const NexthopSpec& spec, const HopContext& context,
+                             fib::Nexthop& hop) {
+  if (spec.gateway) {
+    const auto device = check_gateway(state, {.gateway = *spec.gateway,
+                                              .device = hop.device,
+                                              .onlink = spec.onlink,
+                                              .table = context.table,
+                                              .preferred_source = context.preferred_source});
+    if (!device) return std::unexpected(device.error());
+    hop.device = *device;
+    hop.gateway = spec.gateway;
+  }
+  return check_device(state, hop.device);
 }
 
 Result<std::shared_ptr<const fib::NexthopObject>> object_of(const State& state,
@@ -110,23 +126,15 @@ Result<fib::Nexthop> build_hop(const State& state, const NexthopSpec& spec,
   fib::Nexthop hop;
   hop.device = *named;
   hop.weight = spec.weight;
-  if (becomes_reject(context, *named)) {
+  hop.onlink = spec.onlink;
+  if (is_reject_type(context.type)) {
     hop.device = kLoopbackIndex;
     return hop;
   }
-  hop.onlink = spec.onlink;
-  if (spec.gateway) {
-    const auto device = check_gateway(state, {.gateway = *spec.gateway,
-                                              .device = *named,
-                                              .onlink = spec.onlink,
-                                              .table = context.table,
-                                              .preferred_source = context.preferred_source});
-    if (!device) return std::unexpected(device.error());
-    hop.device = *device;
-    hop.gateway = spec.gateway;
+  if (!is_hidden_reject(context, spec, *named)) {
+    if (auto checked = resolve_way_out(state, spec, context, hop); !checked)
+      return std::unexpected(checked.error());
   }
-  if (auto checked = check_device(state, hop.device); !checked)
-    return std::unexpected(checked.error());
   auto encap = build_encap(state, spec);
   if (!encap) return std::unexpected(encap.error());
   hop.encap = *std::move(encap);

@@ -19,6 +19,7 @@ const fib::Table* Snapshot::find_table(TableId id) const noexcept {
 
 State::State(NeighborOracle neighbors, std::uint64_t multipath_seed)
     : neighbors_(neighbors), multipath_seed_(multipath_seed) {
+  sysctls_.all.accept_dad = 0;  // unlike a device's, which is 1
   table(kTableMain);
   table(kTableLocal);
   publish();
