@@ -114,7 +114,8 @@ void send_own(Pipeline& pipeline, packet::Packet& packet, const OwnRoute& route,
               const net::Ipv6Address& destination, OwnHeader fields) {
   const fib::Dst& dst = route.answer.dst.get();
   net::MutableIpv6Header header = header_of(packet);
-  header.set_version_class_label(fields.traffic_class, fields.flow_label);
+  const bool labels = pipeline.sysctls().auto_flowlabels != 0;
+  header.set_version_class_label(fields.traffic_class, labels ? fields.flow_label : 0);
   header.set_payload_length(static_cast<std::uint16_t>(packet.size() - net::kIpv6HeaderSize));
   header.set_next_header(net::kNextHeaderIcmpv6);
   header.set_hop_limit(fields.hop_limit.value_or(hop_limit_for(pipeline, dst)));

@@ -315,7 +315,7 @@ constexpr std::array kRouterKeys{
     RouterKey{"net.ipv6.seg6_flowlabel", kInt32Min, kInt32Max,
               SIDESTEP_ROUTER_NUMBER(seg6_flowlabel)},
     RouterKey{"net.ipv6.bindv6only", 0, 255, nullptr},
-    RouterKey{"net.ipv6.auto_flowlabels", 0, 3, nullptr},
+    RouterKey{"net.ipv6.auto_flowlabels", 0, 3, SIDESTEP_ROUTER_NUMBER(auto_flowlabels)},
     RouterKey{"net.ipv6.flowlabel_consistency", 0, 255, nullptr},
     RouterKey{"net.ipv6.flowlabel_state_ranges", 0, 255, nullptr},
     RouterKey{"net.ipv6.flowlabel_reflect", 0, 7, nullptr},

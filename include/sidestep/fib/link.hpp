@@ -90,6 +90,7 @@ struct Sysctls {
   std::int32_t max_dst_opts_number = 8;
   std::int32_t max_dst_opts_length = 0x7fffffff;
   std::int32_t seg6_flowlabel = 0;               ///< net.ipv6.seg6_flowlabel, -1..1
+  std::uint8_t auto_flowlabels = 1;              ///< net.ipv6.auto_flowlabels; 0: no flow label on what the router itself sends
   bool operator==(const Sysctls&) const = default;
 };
 
