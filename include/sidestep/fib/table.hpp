@@ -19,8 +19,8 @@ namespace sidestep::fib {
 /// One route in a prefix's list, with what changes without the route changing.
 struct RouteSlot {
   const Route* route = nullptr;
-  bool dead = false;                      ///< device down (RTNH_F_DEAD); only ring siblings stay in this state
-  bool linkdown = false;                  ///< no carrier (RTNH_F_LINKDOWN)
+  bool dead = false;      ///< device down (RTNH_F_DEAD); only ring siblings stay in this state
+  bool linkdown = false;  ///< no carrier (RTNH_F_LINKDOWN)
   std::int32_t upper_bound = 0x7fffffff;  ///< ring siblings: last hash value of the share; -1: none
 };
 
@@ -71,7 +71,8 @@ class Table {
   /// Removes the first route that matches, or its whole ring when no gateway was named.
   /// @return  number of routes removed
   /// Errors:  ESRCH
-  Result<std::size_t> erase(const net::Prefix& destination, const net::Prefix& source, const RouteMatch& match);
+  Result<std::size_t> erase(const net::Prefix& destination, const net::Prefix& source,
+                            const RouteMatch& match);
   /// Lets `change` edit each slot's flags, remove it, or put another route of the same prefixes and metric in its place (the
   /// old one is retired), publishes the sets that changed, computes ring shares again.
   void update(const std::function<SlotFate(RouteSlot&)>& change);
@@ -88,7 +89,8 @@ class Table {
   /// source-specific ones, as in the kernel's climb.
   class Walk {
    public:
-    Walk(const Table& table, const net::Ipv6Address& destination, const net::Ipv6Address& source) noexcept;
+    Walk(const Table& table, const net::Ipv6Address& destination,
+         const net::Ipv6Address& source) noexcept;
     /// The next candidate set, or nullptr at the end.
     [[nodiscard]] const RouteSet* next() noexcept;
 
@@ -101,18 +103,22 @@ class Table {
     [[nodiscard]] const RouteSet* source_specific(const TrieNode& subtree, unsigned below) noexcept;
 
     const TrieNode* root_;
-    const TrieNode* node_ = nullptr;         // cursor; nullptr after the start: at the end
-    const TrieNode* source_node_ = nullptr;  // inside node_'s subtree, when the candidate is source-specific
+    const TrieNode* node_ = nullptr;  // cursor; nullptr after the start: at the end
+    const TrieNode* source_node_ =
+        nullptr;  // inside node_'s subtree, when the candidate is source-specific
     net::Ipv6Address destination_;
     net::Ipv6Address source_;
     bool started_ = false;
   };
 
   /// The set of exactly this prefix pair, or nullptr.
-  [[nodiscard]] const RouteSet* get(const net::Prefix& destination, const net::Prefix& source) const noexcept;
+  [[nodiscard]] const RouteSet* get(const net::Prefix& destination,
+                                    const net::Prefix& source) const noexcept;
   /// Every set, in the order in which the kernel dumps a table (source-specific first, then the 0 branch, the 1 branch, the node).
   void for_each(const std::function<void(const RouteSet&)>& visit) const;
-  [[nodiscard]] std::size_t route_count() const noexcept { return route_count_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t route_count() const noexcept {
+    return route_count_.load(std::memory_order_relaxed);
+  }
   /// Whether any source-specific route is here.
   [[nodiscard]] bool has_source_specific() const noexcept {
     return source_specific_count_.load(std::memory_order_relaxed) != 0;
@@ -120,7 +126,8 @@ class Table {
 
  private:
   /// What is stored for a prefix pair, replaced by `slots`; publishes with one pointer store. Empty slots: removed.
-  void store(const net::Prefix& destination, const net::Prefix& source, std::vector<RouteSlot> slots);
+  void store(const net::Prefix& destination, const net::Prefix& source,
+             std::vector<RouteSlot> slots);
   void update_set(const RouteSet& set, const std::function<SlotFate(RouteSlot&)>& change);
 
   TableId id_;
