@@ -30,11 +30,15 @@ bool same_way_out(const fib::Nexthop& a, const fib::Nexthop& b) {
   return a.device == b.device && a.gateway == b.gateway && same_encap;
 }
 
-// All hops are checked before the first is inserted.
+// All hops are checked before the first is inserted, and that each has a gateway before anything else of them.
 Result<std::vector<fib::RouteFields>> build_multipath(const State& state, const RouteChange& change,
                                                       TimeNs now) {
   if (change.hops.empty())
     return failure(EINVAL, "Invalid nexthop configuration - no valid nexthops");
+  for (const NexthopSpec& spec : change.hops) {
+    if (spec.gateway) continue;
+    return failure(EINVAL, "Device only routes can not be added for IPv6 using the multipath API");
+  }
   std::vector<fib::RouteFields> routes;
   for (const NexthopSpec& spec : change.hops) {
     auto route = build_route(state, change, spec, now);
