@@ -109,7 +109,19 @@ Result<fib::RouteMatch> match_of(const State& state, const RouteChange& change,
   return match;
 }
 
+// Where ::/0 has no route, the kernel has its null entry there. A delete that asks for nothing in particular finds that, and
+// it cannot be deleted.
+bool hits_null_entry(const fib::Table& table, const RouteChange& change,
+                     const fib::RouteMatch& match) {
+  const bool anything = match.metric.value_or(0) == 0 && match.protocol.value_or(0) == 0 &&
+                        !match.device && !match.gateway && !match.nexthop_id;
+  return anything && change.destination.length() == 0 && table.get({}, {}) == nullptr;
+}
+
 Result<void> erase_route(State& state, const RouteChange& change) {
+  if (change.nexthop_id && !state.nexthops().contains(change.nexthop_id)) {
+    return failure(EINVAL, "Nexthop id does not exist");
+  }
   fib::Table* table = state.find_table(table_of(change));
   if (table == nullptr) return failure(ESRCH, "FIB table does not exist");
   const std::vector<NexthopSpec> any(1);
@@ -120,7 +132,9 @@ Result<void> erase_route(State& state, const RouteChange& change) {
     if (!match) return std::unexpected(match.error());
     const auto erased =
         table->erase(change.destination, change.source.value_or(net::Prefix{}), *match);
-    if (!erased) result = std::unexpected(erased.error());
+    if (erased) continue;
+    result = hits_null_entry(*table, change, *match) ? failure(ENOENT, "No such file or directory")
+                                                     : std::unexpected(erased.error());
   }
   return result;
 }

@@ -141,7 +141,8 @@ std::optional<ConfTarget> conf_target(const State& state, std::string_view key) 
     target.where = Where::kDefault;
   } else {
     const fib::Link* link = state.links().find(name);
-    if (link == nullptr) return std::nullopt;
+    // Below the minimum MTU a device has no IPv6, and no entries here.
+    if (link == nullptr || (!speaks_ipv6(*link) && !link->conf.disable_ipv6)) return std::nullopt;
     target.device = link->index;
   }
   return target;

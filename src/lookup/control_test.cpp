@@ -159,6 +159,20 @@ TEST_F(Routes, APreferredSourceMustBeOursAndGoesWithTheAddress) {
   EXPECT_TRUE(has_route(kMain, "2001:db8:9::/64 dev r-a metric 1024"));
 }
 
+TEST_F(Routes, APreferredSourceStaysWhenItsDeviceGoesDown) {
+  RouteChange route = add("2001:db8:9::/64", {{.dev = "r-a"}});
+  route.preferred_source = address("2001:db8:b::2");
+  must(route);
+  set_up("r-b", false);
+  EXPECT_TRUE(has_route(kMain, "2001:db8:9::/64 dev r-a metric 1024 src 2001:db8:b::2"));
+}
+
+TEST_F(Routes, DeletingWhatIsNotThereHasThreeAnswers) {
+  EXPECT_EQ(refusal(del("::/0")), "2: No such file or directory");  // the kernel's own null entry
+  EXPECT_EQ(refusal(with_metric(del("::/0"), 5)), "3: No such process");
+  EXPECT_EQ(refusal(with_object(del("2001:db8:9::/64"), 7)), "22: Nexthop id does not exist");
+}
+
 TEST_F(Routes, SeveralErrorsLeaveNothingBehind) {
   const auto before = routes(kMain);
   const auto tables = fib.table_ids();
@@ -379,6 +393,7 @@ TEST_F(Devices, BelowTheMinimumMtuADeviceHasNoIpv6) {
   EXPECT_TRUE(fib.links().find("r-b")->addresses.empty());
   EXPECT_EQ(refusal(addr_change("2001:db8:b::2", 64, "r-b")), "22: Invalid argument");
   EXPECT_EQ(refusal(add("2001:db8:9::/64", {{.dev = "r-b"}})), "19: No such device");
+  EXPECT_TRUE(refusal(SysctlChange{"net.ipv6.conf.r-b.forwarding", "1"}).starts_with("2: "));
   must(LinkChange{.name = "r-b", .mtu = 1280});
   EXPECT_TRUE(has_route(kMain, "fe80::/64 dev r-b metric 256"));
 }
@@ -412,6 +427,7 @@ TEST_F(Devices, LoopbackCanGoAndCome) {
   set_up("lo", false);
   EXPECT_EQ(routes(kMain), std::vector<std::string>{});
   EXPECT_EQ(routes(kLocal), std::vector<std::string>{});
+  EXPECT_EQ(refusal(add("2001:db8:9::/64", {{.dev = "lo"}})), "100: Nexthop device is not up");
   set_up("lo", true);
   EXPECT_EQ(routes(kLocal), std::vector<std::string>{"local ::1/128 dev lo metric 0"});
 }

@@ -133,17 +133,14 @@ bool survives_down(const fib::InterfaceAddress& address) {
   return !address.address.is_link_local() && !address.address.is_loopback();
 }
 
+// Routes keep such an address as their preferred source, as in the kernel, which takes it off them only when the address is
+// deleted by name.
 void take_addresses_down(State& state, IfIndex device, bool keep) {
   fib::Link& link = *state.edit_links().find(device);
-  std::vector<fib::InterfaceAddress> kept;
-  std::vector<fib::InterfaceAddress> gone;
-  for (auto& address : link.addresses) {
-    const bool stays = keep && survives_down(address);
-    if (stays) address.tentative = !link.is_loopback();
-    (stays ? kept : gone).push_back(address);
-  }
-  link.addresses = std::move(kept);
-  for (const auto& address : gone) forget_preferred_source(state, address.address);
+  std::erase_if(link.addresses, [&](const fib::InterfaceAddress& address) {
+    return !keep || !survives_down(address);
+  });
+  for (auto& address : link.addresses) address.tentative = !link.is_loopback();
 }
 
 }  // namespace

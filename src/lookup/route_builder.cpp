@@ -22,7 +22,7 @@ bool is_reject_type(fib::RouteType type) {
 }
 
 // A device route that would loop through the loopback device becomes a reject without saying so (kernel:
-// fib6_is_reject). Its device is not asked whether it is up; its encapsulation is checked all the same.
+// fib6_is_reject). It is checked like any other.
 bool is_hidden_reject(const HopContext& context, const NexthopSpec& spec, IfIndex device) {
   return device == kLoopbackIndex && !spec.gateway &&
          !context.destination.address().is_loopback() && context.type != fib::RouteType::kLocal;
@@ -96,6 +96,7 @@ fib::RouteFields plain_fields(const RouteChange& change, TimeNs now) {
   fields.mtu_locked = change.mtu_locked;
   fields.hop_limit = change.hop_limit;
   fields.advmss = change.advmss;
+  fields.kept = change.kept;
   if (change.expires_s) fields.expires_at = TimeNs{now.value + *change.expires_s * kNsPerSecond};
   return fields;
 }
@@ -131,10 +132,10 @@ Result<fib::Nexthop> build_hop(const State& state, const NexthopSpec& spec,
     hop.device = kLoopbackIndex;
     return hop;
   }
-  if (!is_hidden_reject(context, spec, *named)) {
-    if (auto checked = resolve_way_out(state, spec, context, hop); !checked)
-      return std::unexpected(checked.error());
-  }
+  const auto checked = is_hidden_reject(context, spec, *named)
+                           ? check_device(state, *named)
+                           : resolve_way_out(state, spec, context, hop);
+  if (!checked) return std::unexpected(checked.error());
   auto encap = build_encap(state, spec);
   if (!encap) return std::unexpected(encap.error());
   hop.encap = *std::move(encap);
@@ -159,6 +160,10 @@ Result<fib::RouteFields> build_route(const State& state, const RouteChange& chan
     if (!hop) return std::unexpected(hop.error());
     fields.hop = *std::move(hop);
     device = fields.hop.device;
+    // Becoming a reject overwrites the flag that says that the route has a lifetime: such routes stay.
+    const HopContext context{.destination = fields.destination, .type = fields.type};
+    if (is_reject_type(fields.type) || is_hidden_reject(context, spec, device))
+      fields.expires_at.reset();
   }
   if (change.preferred_source && !change.preferred_source->is_unspecified()) {
     if (!is_own_address(state.links(), *change.preferred_source, device, false)) {
