@@ -6,6 +6,7 @@ namespace sidestep::golden {
 std::string lab_config(std::string_view more) {
   return "sysctl -w net.ipv6.conf.all.forwarding=1\n"
          "sysctl -w net.ipv6.icmp.ratelimit=0\n"
+         "sysctl -w net.ipv6.auto_flowlabels=0\n"
          "link add name r-a address 02:00:00:00:00:0a mtu 1500 type dummy\n"
          "link add name r-b address 02:00:00:00:00:0b mtu 1500 type dummy\n"
          "link set r-a up\n"

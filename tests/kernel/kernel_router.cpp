@@ -4,6 +4,7 @@
 //
 //   sysctl -w KEY=VALUE        written to /proc/sys
 //   -4 … / -6 …                `ip -4 -batch` / `ip -6 -batch`
+//   nexthop … group …          `ip -batch`: the kernel refuses a group with a family, and `ip -6` gives it one
 //   link add … type dummy      `type veth peer …`: the test kernels have no dummy, and a cable is needed to send and capture
 //   link set X carrier on|off  the peer is set up or down
 //   rule … dscp/flowlabel …    a netlink message, since iproute2 6.1 does not know these selectors
@@ -35,7 +36,15 @@
 
 namespace sidestep::kernel {
 
-enum class StepKind { kBatch6, kBatch4, kSysctl, kCarrier, kRawRule };
+enum class StepKind { kBatch6, kBatch4, kBatchAny, kSysctl, kCarrier, kRawRule };
+
+namespace {
+
+bool is_batch(StepKind kind) {
+  return kind == StepKind::kBatch6 || kind == StepKind::kBatch4 || kind == StepKind::kBatchAny;
+}
+
+}  // namespace
 
 struct KernelRouter::Step {
   StepKind kind = StepKind::kBatch6;
@@ -159,8 +168,9 @@ void KernelRouter::prepare() {
   mnl_socket_bind(netlink_, 0, MNL_SOCKET_AUTOPID);
   for (const char* scope : {"all", "default"}) {
     const std::string conf = fmt::format("net.ipv6.conf.{}.", scope);
-    router_.set_sysctl(conf + "accept_dad", "0");
     router_.set_sysctl(conf + "dad_transmits", "0");
+    router_.set_sysctl(conf + "router_solicitation_delay",
+                       "0");  // else DAD begins with a random wait
     router_.set_sysctl(conf + "router_solicitations", "0");
     router_.set_sysctl(conf + "accept_ra", "0");
     router_.set_sysctl(conf + "mldv2_unsolicited_report_interval", "1");
@@ -215,6 +225,11 @@ KernelRouter::Step KernelRouter::plan(unsigned line, const std::string& text) {
     step.first = words[2] == "dev" ? words[3] : words[2];
     step.second = words[i + 1];
   }
+  if (step.kind == StepKind::kBatch6 && abbreviates(words[0], "nexthop")) {
+    for (const auto& word : words) {
+      if (word == "group") step.kind = StepKind::kBatchAny;
+    }
+  }
   if (abbreviates(words[0], "rule")) {
     for (const auto& word : words) {
       if (word == "dscp" || word == "flowlabel") step.kind = StepKind::kRawRule;
@@ -237,7 +252,7 @@ std::vector<LineOutcome> KernelRouter::apply(std::string_view text) {
   std::vector<LineOutcome> outcomes;
   for (std::size_t begin = 0; begin < steps.size();) {
     const Step& first = steps[begin];
-    if (first.kind != StepKind::kBatch6 && first.kind != StepKind::kBatch4) {
+    if (!is_batch(first.kind)) {
       outcomes.push_back({first.line, first.text, run_step(first)});
       ++begin;
       continue;
@@ -267,9 +282,11 @@ void KernelRouter::run_batch(const std::vector<Step>& steps, std::vector<LineOut
     peers_waiting |= adds_cable;
     input += steps[used].spoken + "\n";
   }
+  std::vector<std::string> arguments{"ip", "-force", "-batch", "-"};
+  if (steps[0].kind == StepKind::kBatch6) arguments.insert(arguments.begin() + 1, "-6");
+  if (steps[0].kind == StepKind::kBatch4) arguments.insert(arguments.begin() + 1, "-4");
   const ProgramResult said =
-      router_.run({"ip", steps[0].kind == StepKind::kBatch4 ? "-4" : "-6", "-force", "-batch", "-"},
-                  input, {"LD_PRELOAD=" SIDESTEP_PLAIN_ERRORS_LIBRARY});
+      router_.run(arguments, input, {"LD_PRELOAD=" SIDESTEP_PLAIN_ERRORS_LIBRARY});
   std::vector<int> errors(used, 0);
   int last_error = -1;
   std::size_t failed = 0;
@@ -297,7 +314,6 @@ void KernelRouter::run_batch(const std::vector<Step>& steps, std::vector<LineOut
   // `ip` ends the batch at a line it cannot parse; the lines behind it were not tried.
   if (said.status != 0 && last_error == -1 &&
       said.errors.find("Command failed") == std::string::npos) {
-    fmt::print(stderr, "`ip` refused a line of:\n{}{}\n", input, said.errors);
     for (auto& outcome : outcomes) outcome.error = -1;
   }
   if (steps[0].changes_links) settle();

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <sidestep/fib/table.hpp>
+
 #include "kernel/kernel_router.hpp"
 #include "kernel/our_router.hpp"
 
@@ -51,6 +53,72 @@ bool same(const QueryAnswer& kernel, const OurAnswer& ours) {
     return contains(ours.usable, kernel.chosen) && contains(kernel.hops, ours.answer.chosen);
   return kernel.chosen.device == ours.answer.chosen.device &&
          kernel.chosen.gateway == ours.answer.chosen.gateway;
+}
+
+/// Which hop a flow gets may decide more than the hop: a suppressor looks at its device. So any choice of ours that gives the kernel's
+/// answer will do.
+bool same_for_another_hash(const QueryAnswer& kernel, const OurRouter& ours, const Query& query) {
+  constexpr std::uint32_t kChoices = 64;
+  for (std::uint32_t i = 0; i < kChoices; ++i) {
+    if (same(kernel, ours.ask(query, (0x7fffffffU / kChoices) * i + 1))) return true;
+  }
+  return false;
+}
+
+// Explained differences: each with the heading of docs/kernel-differences.md that says why.
+
+constexpr std::string_view kSharedObject = "Routes that share a nexthop object";
+constexpr std::string_view kLostSubtree = "A prefix whose routes are all source-specific";
+
+/// The kernel answers with any of the routes that share a nexthop object: the one for which the object's per-CPU route was made.
+/// So its answer must be a route of ours too, over an object that shares the hop chosen.
+bool shares_nexthop_object(const QueryAnswer& kernel, const QueryAnswer& ours,
+                           const lookup::Fib& fib) {
+  if (kernel.error != 0 || ours.error != 0 || kernel.nexthop_id == 0 || ours.nexthop_id == 0)
+    return false;
+  if (!contains(kernel.hops, ours.chosen) && !contains(ours.hops, kernel.chosen)) return false;
+  const fib::Table* table = fib.find_table(TableId{kernel.table});
+  const fib::RouteSet* set =
+      table == nullptr ? nullptr : table->get(kernel.destination, kernel.source);
+  if (set == nullptr) return false;
+  return std::any_of(set->slots.begin(), set->slots.end(), [&](const fib::RouteSlot& slot) {
+    const fib::RouteFields& fields = slot.route->fields();
+    return fields.object != nullptr && fields.object->id.value == kernel.nexthop_id &&
+           fields.metric == kernel.metric && fields.protocol == kernel.protocol;
+  });
+}
+
+/// Adds, beside every source-specific route, one that matches no flow. The kernel finds lost prefixes again when it does that.
+std::string repairing_lines(const lookup::Fib& fib) {
+  std::string lines;
+  for (const TableId id : fib.table_ids()) {
+    fib.find_table(id)->for_each([&](const fib::RouteSet& set) {
+      const fib::RouteFields& fields = set.slots.front().route->fields();
+      if (fields.source.length() == 0) return;
+      lines += fmt::format(
+          "route append throw {} from 2001:db8:ffff::1/128 table {} metric 4000000000\n",
+          fields.destination.to_string(), id.value);
+    });
+  }
+  return lines;
+}
+
+/// When the kernel changes its mind to our answer because of routes that do not match, it had lost a prefix.
+void explain_lost_subtrees(KernelRouter& kernel, RouteQuery& query, const OurRouter& ours,
+                           Comparison& result) {
+  const auto is_open = [](const Difference& one) { return one.flow && one.explanation.empty(); };
+  if (std::none_of(result.differences.begin(), result.differences.end(), is_open)) return;
+  const std::string lines = repairing_lines(ours.fib());
+  if (lines.empty()) return;
+  kernel.apply(lines);
+  for (auto& difference : result.differences) {
+    if (!is_open(difference)) continue;
+    const QueryAnswer now = query.ask(*difference.flow);
+    if (same(now, ours.ask(*difference.flow)) ||
+        same_for_another_hash(now, ours, *difference.flow)) {
+      difference.explanation = kLostSubtree;
+    }
+  }
 }
 
 std::string joined(const std::vector<std::string>& lines) {
@@ -95,18 +163,30 @@ Comparison compare(const std::vector<std::string>& lines, const std::vector<Quer
   const auto our_outcomes = ours.apply(text);
   compare_lines(kernel->apply(text), our_outcomes, result);
   RouteQuery query(kernel->router());
+  const auto is_absent = [&](const std::string& device) {
+    return !device.empty() && ours.fib().links().find(device) == nullptr;
+  };
   for (const auto& flow : flows) {
+    if (is_absent(flow.iif) || is_absent(flow.oif)) continue;
     ++result.flows;
     const QueryAnswer said = query.ask(flow);
     if (said.error != 0) ++result.erroring_flows;
     const OurAnswer mine = ours.ask(flow);
     if (same(said, mine)) continue;
-    result.differences.push_back({.line = {},
-                                  .flow = flow,
-                                  .kernel = said.to_string(),
-                                  .ours = mine.answer.to_string(),
-                                  .explanation = {}});
+    if (same_for_another_hash(said, ours, flow)) {
+      ++result.other_choices;
+      continue;
+    }
+    result.differences.push_back(
+        {.line = {},
+         .flow = flow,
+         .kernel = said.to_string(),
+         .ours = mine.answer.to_string(),
+         .explanation = shares_nexthop_object(said, mine.answer, ours.fib())
+                            ? std::string(kSharedObject)
+                            : std::string()});
   }
+  explain_lost_subtrees(*kernel, query, ours, result);
   return result;
 }
 
@@ -114,8 +194,12 @@ std::vector<std::string> shrink(std::vector<std::string> lines, const Difference
   const auto persists = [&](const std::vector<std::string>& fewer) {
     const Comparison now = compare(
         fewer, difference.flow ? std::vector<Query>{*difference.flow} : std::vector<Query>{});
+    // A flow must still differ, while every line still does what it does in the kernel.
+    if (difference.flow) {
+      return now.differences.size() == 1 && now.differences[0].flow &&
+             now.differences[0].explanation.empty();
+    }
     return std::any_of(now.differences.begin(), now.differences.end(), [&](const Difference& one) {
-      if (difference.flow) return one.flow.has_value();
       return one.line == difference.line && one.kernel == difference.kernel;
     });
   };

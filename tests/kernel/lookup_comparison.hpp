@@ -26,6 +26,7 @@ struct Comparison {
   std::uint64_t failed_lines = 0;  ///< that failed in the kernel
   std::uint64_t flows = 0;
   std::uint64_t erroring_flows = 0;
+  std::uint64_t other_choices = 0;  ///< equal only when ours chooses another of several equal hops
   std::vector<Difference> differences;
 };
 

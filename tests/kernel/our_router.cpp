@@ -122,10 +122,11 @@ lookup::Flow flow_of(const Query& query, const fib::Links& links) {
   return flow;
 }
 
-OurAnswer OurRouter::ask(const Query& query) const {
+OurAnswer OurRouter::ask(const Query& query, std::uint32_t multipath_hash) const {
   OurAnswer ours;
   const rcu::ReadSection section;
-  const lookup::Flow flow = flow_of(query, fib_.links());
+  lookup::Flow flow = flow_of(query, fib_.links());
+  flow.multipath_hash = multipath_hash;
   const lookup::Answer found = query.iif.empty() ? fib_.output(flow) : fib_.input(flow);
   ours.answer.error = found.error();
   const fib::Route* route = found.route();

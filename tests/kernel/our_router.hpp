@@ -31,7 +31,8 @@ class OurRouter {
   /// Applies a configuration line by line and gives each command's outcome; error -1 with a printed reason when a line is refused by
   /// the language.
   std::vector<LineOutcome> apply(std::string_view text);
-  [[nodiscard]] OurAnswer ask(const Query& query) const;
+  /// @param multipath_hash  31 bits that choose among equal hops; 0: computed from the flow
+  [[nodiscard]] OurAnswer ask(const Query& query, std::uint32_t multipath_hash = 0) const;
 
   [[nodiscard]] const lookup::Fib& fib() const noexcept { return fib_; }
   [[nodiscard]] const neighbor::Table& neighbors() const noexcept { return neighbors_; }

@@ -101,12 +101,23 @@ bool put_word(nlmsghdr* header, fib_rule_hdr* rule, const std::string& word,
   } else if (word == "flowlabel") {
     const Masked label = masked(value);
     mnl_attr_put_u32(header, kFraFlowLabel, htonl(label.value));
-    if (label.has_mask) mnl_attr_put_u32(header, kFraFlowLabelMask, htonl(label.mask));
+    mnl_attr_put_u32(header, kFraFlowLabelMask, htonl(label.has_mask ? label.mask : 0xfffff));
   } else if (word == "ipproto") {
     mnl_attr_put_u8(header, FRA_IP_PROTO, protocol_number(value));
   } else if (word == "sport" || word == "dport") {
     const fib_rule_port_range range = port_range(value);
     mnl_attr_put(header, word == "sport" ? FRA_SPORT_RANGE : FRA_DPORT_RANGE, sizeof range, &range);
+  } else if (word == "tos" || word == "dsfield") {
+    rule->tos = static_cast<std::uint8_t>(number(value));
+  } else if (word == "uidrange") {
+    const auto dash = value.find('-');
+    const fib_rule_uid_range range{
+        number(value.substr(0, dash)),
+        number(dash == std::string::npos ? value : value.substr(dash + 1))};
+    mnl_attr_put(header, FRA_UID_RANGE, sizeof range, &range);
+  } else if (word == "tun_id") {
+    const std::uint32_t key[2] = {0, htonl(number(value))};
+    mnl_attr_put(header, FRA_TUN_ID, sizeof key, key);
   } else if (word == "lookup" || word == "table") {
     mnl_attr_put_u32(header, FRA_TABLE, table_number(value));
     rule->action = FR_ACT_TO_TBL;

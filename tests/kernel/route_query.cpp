@@ -105,7 +105,7 @@ unsigned RouteQuery::index_of(const std::string& device) {
   for (const auto& [index, name] : names_) {
     if (name == device) return index;
   }
-  return 0;
+  return 0x7fffffff;
 }
 
 std::string RouteQuery::name_of(unsigned index) {
@@ -143,7 +143,8 @@ std::vector<QueryHop> RouteQuery::read_hops(const void* attribute) {
 QueryAnswer RouteQuery::ask(const Query& query) {
   QueryAnswer answer;
   answer.error = request(query, true, answer);
-  if (answer.error == 0) answer.error = request(query, false, answer);
+  if (answer.error != 0) return answer;
+  answer.error = request(query, false, answer);
   return answer;
 }
 

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// How flows spread over equal-cost hops. The kernel's hash is seeded at random, so shares are compared, not choices.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "golden/lookup_cases.hpp"
+#include "kernel/our_router.hpp"
+
+namespace sidestep::kernel {
+namespace {
+
+constexpr unsigned kFlows = 2000;
+constexpr double kTolerance = 0.06;  // five standard deviations of a half share
+
+/// What distinguishes one flow of a series from the next.
+using Vary = std::function<void(Query&, unsigned)>;
+
+void vary_label(Query& query, unsigned i) { query.flow_label = 1 + i; }
+void vary_ports(Query& query, unsigned i) {
+  query.ipproto = 17;
+  query.sport = static_cast<std::uint16_t>(1000 + i);
+  query.dport = 53;
+}
+
+class Multipath : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (!namespaces_available(why))
+      GTEST_SKIP() << "SKIPPED: shares not compared with the kernel: " << why;
+  }
+
+  /// Expects that r-b gets this share of the flows to 2001:db8:1::1, on both sides.
+  void expect_share(const std::string& config, double share, const Vary& vary = vary_label,
+                    double tolerance = kTolerance) {
+    const std::string text = golden::lookup_lab() + config;
+    auto router = KernelRouter::create();
+    ASSERT_TRUE(router) << router.error().message;
+    for (const auto& outcome : router->apply(text)) ASSERT_EQ(outcome.error, 0) << outcome.text;
+    OurRouter ours;
+    for (const auto& outcome : ours.apply(text)) ASSERT_EQ(outcome.error, 0) << outcome.text;
+    RouteQuery questions(router->router());
+    unsigned kernel_count = 0;
+    unsigned our_count = 0;
+    for (unsigned i = 0; i < kFlows; ++i) {
+      Query query;
+      query.destination = *net::Ipv6Address::parse("2001:db8:1::1");
+      query.source = net::Ipv6Address::parse("2001:db8:6::1");
+      query.iif = "r-a";
+      vary(query, i);
+      kernel_count += questions.ask(query).chosen.device == "r-b" ? 1U : 0U;
+      our_count += ours.ask(query).answer.chosen.device == "r-b" ? 1U : 0U;
+    }
+    EXPECT_NEAR(static_cast<double>(kernel_count) / kFlows, share, tolerance) << "the kernel";
+    EXPECT_NEAR(static_cast<double>(our_count) / kFlows, share, tolerance) << "ours";
+  }
+};
+
+constexpr const char* kRing =
+    "route add 2001:db8:1::/48 nexthop via 2001:db8:a::2 nexthop via 2001:db8:b::2\n";
+constexpr const char* kFailedNeighbor =
+    "neigh add 2001:db8:b::2 lladdr 02:00:00:00:0b:02 dev r-b nud failed\n";
+constexpr const char* kGroup =
+    "nexthop add id 1 via 2001:db8:a::2 dev r-a\n"
+    "nexthop add id 2 via 2001:db8:b::2 dev r-b\n"
+    "nexthop add id 3 group 1/2\n"
+    "route add 2001:db8:1::/48 nhid 3\n";
+
+TEST_F(Multipath, WeightsOneToThree) {
+  expect_share(
+      "route add 2001:db8:1::/48 nexthop via 2001:db8:a::2 weight 1 nexthop via 2001:db8:b::2 "
+      "weight 3\n",
+      0.75);
+}
+
+TEST_F(Multipath, GroupWeightsOneToThree) {
+  expect_share(
+      "nexthop add id 1 via 2001:db8:a::2 dev r-a\n"
+      "nexthop add id 2 via 2001:db8:b::2 dev r-b\n"
+      "nexthop add id 3 group 1,1/2,3\n"
+      "route add 2001:db8:1::/48 nhid 3\n",
+      0.75);
+}
+
+TEST_F(Multipath, CarrierLossWithoutIgnoreKeepsTheShare) {
+  expect_share(std::string(kRing) + "link set r-b carrier off\n", 0.5);
+}
+
+TEST_F(Multipath, CarrierLossWithIgnoreTakesTheShare) {
+  expect_share("sysctl -w net.ipv6.conf.r-b.ignore_routes_with_linkdown=1\n" + std::string(kRing) +
+                   "link set r-b carrier off\n",
+               0, vary_label, 0);
+}
+
+TEST_F(Multipath, IgnoreAfterCarrierLossComesTooLate) {
+  expect_share(std::string(kRing) + "link set r-b carrier off\n" +
+                   "sysctl -w net.ipv6.conf.r-b.ignore_routes_with_linkdown=1\n",
+               0.5);
+}
+
+TEST_F(Multipath, RingOfARouterKeepsAFailedNeighbor) {
+  expect_share(std::string(kFailedNeighbor) + kRing, 0.5);
+}
+
+TEST_F(Multipath, RingOfAHostAvoidsAFailedNeighbor) {
+  expect_share(std::string(kFailedNeighbor) + kRing + "sysctl -w net.ipv6.conf.all.forwarding=0\n",
+               0, vary_label, 0);
+}
+
+TEST_F(Multipath, GroupAvoidsAFailedNeighbor) {
+  expect_share(std::string(kFailedNeighbor) + kGroup, 0, vary_label, 0);
+}
+
+TEST_F(Multipath, PreferenceDoesNotMatterInARing) {
+  expect_share(
+      "route add 2001:db8:1::/48 via 2001:db8:a::2 pref low\n"
+      "route append 2001:db8:1::/48 via 2001:db8:b::2 pref high\n",
+      0.5);
+}
+
+TEST_F(Multipath, PolicyOneSpreadsPorts) {
+  expect_share("sysctl -w net.ipv6.fib_multipath_hash_policy=1\n" + std::string(kRing), 0.5,
+               vary_ports);
+}
+
+/// Policy 0 does not see ports, and policy 1 not the flow label: all flows of the series share one hop, whichever it is.
+void expect_together(const std::string& config, const Vary& vary) {
+  OurRouter ours;
+  for (const auto& outcome : ours.apply(golden::lookup_lab() + config))
+    ASSERT_EQ(outcome.error, 0) << outcome.text;
+  auto router = KernelRouter::create();
+  ASSERT_TRUE(router);
+  for (const auto& outcome : router->apply(golden::lookup_lab() + config))
+    ASSERT_EQ(outcome.error, 0) << outcome.text;
+  RouteQuery questions(router->router());
+  std::map<std::string, unsigned> kernel_devices;
+  std::map<std::string, unsigned> our_devices;
+  for (unsigned i = 0; i < 200; ++i) {
+    Query query;
+    query.destination = *net::Ipv6Address::parse("2001:db8:1::1");
+    query.source = net::Ipv6Address::parse("2001:db8:6::1");
+    query.iif = "r-a";
+    query.ipproto = 17;
+    vary(query, i);
+    ++kernel_devices[questions.ask(query).chosen.device];
+    ++our_devices[ours.ask(query).answer.chosen.device];
+  }
+  EXPECT_EQ(kernel_devices.size(), 1U) << "the kernel";
+  EXPECT_EQ(our_devices.size(), 1U) << "ours";
+}
+
+TEST_F(Multipath, PolicyZeroDoesNotSeePorts) { expect_together(kRing, vary_ports); }
+
+TEST_F(Multipath, PolicyOneDoesNotSeeTheFlowLabel) {
+  expect_together("sysctl -w net.ipv6.fib_multipath_hash_policy=1\n" + std::string(kRing),
+                  vary_label);
+}
+
+}  // namespace
+}  // namespace sidestep::kernel

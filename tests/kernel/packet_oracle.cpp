@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// packet_oracle: the same packets through the kernel and through Sidestep; frames and SNMP counters must be equal.
+//
+//   packet_oracle --config FILE --in DEV=CAPTURE [--in …]      the records of captures, in order
+//   packet_oracle --config FILE --frame DEV=HEX                one frame
+//   packet_oracle --configs 40 --packets 60 --seed 1           random routers and packets
+//
+// Exits 1 on a difference, 77 without namespaces. A difference in a random run is shrunk to the fewest configuration lines and the one
+// packet that show it, and printed with the command that repeats it.
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "io/capture_reader.hpp"
+#include "kernel/netns.hpp"
+#include "kernel/our_packets.hpp"
+#include "kernel/random_packets.hpp"
+
+namespace {
+
+using namespace sidestep;          // NOLINT: a program
+using namespace sidestep::kernel;  // NOLINT
+
+constexpr int kSkipped = 77;
+
+struct Options {
+  std::string config;
+  std::vector<std::string> captures;
+  std::vector<std::string> frames;
+  unsigned configs = 40;
+  unsigned packets = 60;
+  std::uint64_t seed = 1;
+  unsigned shown_max = 5;
+  bool check_mac = false;
+};
+
+/// One difference: the frame that showed it, and how.
+struct PacketDifference {
+  DeviceFrame frame;
+  std::string words;
+};
+
+struct RunResult {
+  std::uint64_t packets = 0;
+  std::uint64_t frames = 0;  ///< that came out of the kernel
+  std::vector<std::string> line_differences;
+  std::vector<PacketDifference> differences;
+};
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += line + "\n";
+  return text;
+}
+
+/// Gives unicast frames the router's link-layer address, as `replay` takes them without --check-mac.
+void readdress(std::vector<DeviceFrame>& frames, const fib::Links& links) {
+  for (auto& one : frames) {
+    const fib::Link* link = links.find(one.device);
+    if (link == nullptr || one.frame.size() < 6 || (one.frame[0] & 1) != 0) continue;
+    std::copy(link->mac.bytes.begin(), link->mac.bytes.end(), one.frame.begin());
+  }
+}
+
+/// Applies the lines to both and sends both the frames, one at a time. Our clock follows the real one.
+RunResult run(const std::vector<std::string>& lines, std::vector<DeviceFrame> frames,
+              bool address_to_router = false) {
+  RunResult result;
+  auto router = KernelRouter::create();
+  if (!router) {
+    result.line_differences.push_back(router.error().message);
+    return result;
+  }
+  const auto kernel_said = router->apply(joined(lines));
+  OurRouter our_router;
+  const auto we_said = our_router.apply(joined(lines));
+  for (std::size_t i = 0; i < kernel_said.size(); ++i) {
+    const int ours = i < we_said.size() ? we_said[i].error : -1;
+    if (kernel_said[i].error != ours) {
+      result.line_differences.push_back(
+          fmt::format("{}: kernel {}, ours {}", kernel_said[i].text, kernel_said[i].error, ours));
+    }
+  }
+  if (address_to_router) readdress(frames, our_router.fib().links());
+  KernelPackets kernel(*router);
+  OurPackets ours(our_router);
+  const auto start = std::chrono::steady_clock::now();
+  for (const auto& one : frames) {
+    const auto elapsed = std::chrono::steady_clock::now() - start;
+    const auto now =
+        static_cast<std::uint64_t>(std::chrono::nanoseconds(elapsed).count()) + kNsPerSecond;
+    const PacketOutcome mine = ours.send(one.device, one.frame, TimeNs{now});
+    const PacketOutcome said = kernel.send(one.device, one.frame, mine.sent.size());
+    ++result.packets;
+    result.frames += said.sent.size();
+    if (auto words = describe_difference(said, mine); !words.empty())
+      result.differences.push_back({one, std::move(words)});
+  }
+  return result;
+}
+
+/// Takes lines away while the packet still shows a difference.
+std::vector<std::string> shrink_lines(std::vector<std::string> lines, const DeviceFrame& frame) {
+  for (std::size_t chunk = std::max<std::size_t>(lines.size() / 2, 1);; chunk /= 2) {
+    for (std::size_t end = lines.size(); end > 0;) {
+      const std::size_t begin = end > chunk ? end - chunk : 0;
+      std::vector<std::string> fewer(lines.begin(),
+                                     lines.begin() + static_cast<std::ptrdiff_t>(begin));
+      fewer.insert(fewer.end(), lines.begin() + static_cast<std::ptrdiff_t>(end), lines.end());
+      const RunResult now = run(fewer, {frame});
+      if (now.line_differences.empty() && !now.differences.empty()) lines = std::move(fewer);
+      end = begin;
+    }
+    if (chunk <= 1) return lines;
+  }
+}
+
+void show(const std::vector<std::string>& lines, const PacketDifference& difference) {
+  std::vector<std::string> small = lines;
+  std::string words = difference.words;
+  const RunResult alone = run(lines, {difference.frame});
+  if (alone.differences.empty()) {
+    fmt::print("(the packet alone shows no difference: it depends on the ones before)\n");
+  } else {
+    small = shrink_lines(lines, difference.frame);
+    const RunResult again = run(small, {difference.frame});
+    if (!again.differences.empty()) words = again.differences[0].words;
+  }
+  fmt::print("--- configuration:\n");
+  for (const auto& line : small) fmt::print("    {}\n", line);
+  fmt::print("  in {}\n{}\n{}", difference.frame.device, hex_of(difference.frame.frame), words);
+  std::string hex = hex_of(difference.frame.frame, "");
+  std::erase(hex, '\n');
+  fmt::print("  again: packet_oracle --config FILE --check-mac --frame {}={}\n",
+             difference.frame.device, hex);
+  std::fflush(stdout);
+}
+
+std::vector<std::string> read_lines(const std::string& path) {
+  std::vector<std::string> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+/// Frames of a capture; those that were not captured whole are passed over. False when it cannot be read.
+bool read_capture(const std::string& argument, std::vector<DeviceFrame>& frames) {
+  const auto equals = argument.find('=');
+  auto reader = io::CaptureReader::open(argument.substr(equals + 1));
+  if (!reader || reader->link_type() != io::LinkType::kEthernet) {
+    fmt::print(
+        stderr, "{}: {}\n", argument,
+        reader ? "only Ethernet captures can be sent to the kernel" : reader.error().message);
+    return false;
+  }
+  io::Record record;
+  while (reader->next(record) == io::ReadOutcome::kRecord) {
+    if (record.bytes.size() != record.original_size) continue;
+    frames.push_back({argument.substr(0, equals), Bytes(record.bytes.begin(), record.bytes.end())});
+  }
+  return true;
+}
+
+DeviceFrame parse_frame(const std::string& argument) {
+  const auto equals = argument.find('=');
+  DeviceFrame frame{.device = argument.substr(0, equals), .frame = {}};
+  for (std::size_t i = equals + 1; i + 1 < argument.size(); i += 2) {
+    frame.frame.push_back(
+        static_cast<std::uint8_t>(std::stoul(argument.substr(i, 2), nullptr, 16)));
+  }
+  return frame;
+}
+
+int run_file(const Options& options) {
+  std::vector<DeviceFrame> frames;
+  for (const auto& capture : options.captures) {
+    const std::string path = capture.substr(capture.find('=') + 1);
+    if (access(path.c_str(), R_OK) != 0) {
+      fmt::print("SKIPPED: {} is not here\n", path);
+      return kSkipped;
+    }
+    if (!read_capture(capture, frames)) return 1;
+  }
+  for (const auto& frame : options.frames) frames.push_back(parse_frame(frame));
+  const RunResult result = run(read_lines(options.config), frames, !options.check_mac);
+  for (const auto& line : result.line_differences) fmt::print("line differs: {}\n", line);
+  for (const auto& one : result.differences) {
+    fmt::print("in {}\n{}\n{}", one.frame.device, hex_of(one.frame.frame), one.words);
+  }
+  fmt::print("packet oracle: {} packets compared, {} frames from the kernel, {} differences\n",
+             result.packets, result.frames,
+             result.differences.size() + result.line_differences.size());
+  return result.differences.empty() && result.line_differences.empty() ? 0 : 1;
+}
+
+int run_random(const Options& options) {
+  std::uint64_t packets = 0;
+  std::uint64_t frames_out = 0;
+  std::uint64_t differences = 0;
+  unsigned shown = 0;
+  for (unsigned i = 0; i < options.configs; ++i) {
+    const std::uint64_t seed = options.seed + i;
+    const auto lines = random_forwarding_config(seed);
+    Dice dice(seed ^ 0x9e3779b97f4a7c15ULL);
+    std::vector<DeviceFrame> frames;
+    for (unsigned packet = 0; packet < options.packets; ++packet)
+      frames.push_back(random_frame(dice, packet % 64));
+    const RunResult result = run(lines, frames);
+    packets += result.packets;
+    frames_out += result.frames;
+    differences += result.differences.size() + result.line_differences.size();
+    for (const auto& line : result.line_differences)
+      fmt::print("seed {}: line differs: {}\n", seed, line);
+    for (const auto& one : result.differences) {
+      if (shown >= options.shown_max) break;
+      ++shown;
+      fmt::print("seed {}: {} differences; one:\n", seed, result.differences.size());
+      show(lines, one);
+    }
+  }
+  fmt::print(
+      "packet oracle: seeds {}..{}: {} configurations, {} packets compared, {} frames from the "
+      "kernel, {} differences\n",
+      options.seed, options.seed + options.configs - 1, options.configs, packets, frames_out,
+      differences);
+  return differences == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Compares what the kernel and Sidestep do to the same packets");
+  app.add_option("--config", options.config, "configuration file");
+  app.add_option("--in", options.captures, "DEV=CAPTURE");
+  app.add_option("--frame", options.frames, "DEV=HEX");
+  app.add_flag("--check-mac", options.check_mac,
+               "with --config: keep the frames' link-layer addresses");
+  app.add_option("--configs", options.configs, "random configurations");
+  app.add_option("--packets", options.packets, "packets per random configuration, at most 64");
+  app.add_option("--seed", options.seed, "seed of the first");
+  app.add_option("--show", options.shown_max, "differences to shrink and show");
+  CLI11_PARSE(app, argc, argv);
+  std::string why;
+  if (!namespaces_available(why)) {
+    fmt::print("SKIPPED: {} configurations x {} packets not compared with the kernel: {}\n",
+               options.configs, options.packets, why);
+    return kSkipped;
+  }
+  return options.config.empty() ? run_random(options) : run_file(options);
+}
