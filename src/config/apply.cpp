@@ -28,9 +28,7 @@ class Applier {
     neighbor::Neighbor entry = change.neighbor;
     entry.device = link->index;
     if (change.remove) return target_.neighbors.erase(entry.device, entry.address);
-    if (!change.create && target_.neighbors.find(entry.device, entry.address) == nullptr) {
-      return failure(ENOENT, "No such file or directory");
-    }
+    if (!change.create && !exists(entry)) return failure(ENOENT, "No such file or directory");
     return target_.neighbors.insert(entry, change.replace);
   }
 
@@ -52,6 +50,13 @@ class Applier {
   Result<void> operator()(const KeptLine&) { return {}; }
 
  private:
+  // Without find(), which only registered readers may call.
+  [[nodiscard]] bool exists(const neighbor::Neighbor& entry) const {
+    return std::ranges::any_of(target_.neighbors.all(), [&](const neighbor::Neighbor& other) {
+      return other.device == entry.device && other.address == entry.address;
+    });
+  }
+
   Target target_;
 };
 

@@ -140,9 +140,7 @@ class NexthopParser {
     }
     if (change_.blackhole && hop_given)
       return cursor_.fail("either 'blackhole' or 'via' and 'dev'");
-    if (!change_.group.empty() || change_.blackhole || fdb_) return true;
-    return !change_.hop.device.empty() ||
-           cursor_.fail_next("'dev' and a device, 'group' or 'blackhole'");
+    return true;  // a missing device is found when the object is made, as the kernel does
   }
 
   using K = Keyword<NexthopParser>;

@@ -399,8 +399,8 @@ TEST(ParseNexthop, KindsOfObjects) {
   EXPECT_EQ(change<lookup::NexthopChange>("nex d id 4").verb, lookup::NexthopVerb::kDelete);
   action<KeptLine>("nexthop add id 17 via fc00::9 fdb");
   for (const auto* text :
-       {"dev a", "id 0 dev a", "id 1", "id 1 via fe80::1", "id 1 group 2,257", "id 1 group 2,0",
-        "id 1 group 2/", "id 1 group 2,", "id 1 group", "id 1 group x", "id 1 group 2 type foo",
+       {"dev a", "id 0 dev a", "id 1 group 2,257", "id 1 group 2,0", "id 1 group 2/",
+        "id 1 group 2,", "id 1 group", "id 1 group x", "id 1 group 2 type foo",
         "id 1 group 2 buckets 5", "id 1 group 2 type resilient idle_timer 10.5", "id 1 v fe80::1",
         "id 1 blackhole dev a", "id 1 group 2 dev a", "id 1 via inet 10.0.0.1 dev a"}) {
     EXPECT_NE(mistake(std::string("nexthop add ") + text), "") << text;

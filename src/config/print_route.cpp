@@ -94,9 +94,13 @@ void append_hop(std::string& out, const Nexthop& hop, const fib::Links& links) {
   if (hop.device) out += fmt::format("dev {} ", links.name(hop.device));
 }
 
-void append_flags(std::string& out, const RouteSlot& slot, bool onlink) {
-  if (slot.dead) out += "dead ";
-  if (onlink) out += "onlink ";
+// A hop without carrier is printed as dead where its device's routes are ignored then, though it may still carry flows.
+void append_flags(std::string& out, const RouteSlot& slot, const Nexthop& hop,
+                  const fib::Links& links) {
+  const fib::Link* link = links.find(hop.device);
+  const bool ignored = slot.linkdown && link != nullptr && link->conf.ignore_routes_with_linkdown;
+  if (slot.dead || ignored) out += "dead ";
+  if (hop.onlink) out += "onlink ";
   if (slot.linkdown) out += "linkdown ";
 }
 
@@ -132,7 +136,8 @@ void append_metrics(std::string& out, const fib::RouteFields& fields) {
 
 class RoutePrinter {
  public:
-  RoutePrinter(const lookup::Fib& fib, TimeNs now) : links_(fib.links()), now_(now) {}
+  RoutePrinter(const lookup::Fib& fib, TableId table, TimeNs now)
+      : links_(fib.links()), table_(table), now_(now) {}
 
   void append_set(const fib::RouteSet& set) {
     const auto& slots = set.slots;
@@ -161,6 +166,8 @@ class RoutePrinter {
 
   void append_route(const RouteSlot& slot, const Ring& ring) {
     const fib::RouteFields& fields = slot.route->fields();
+    // ip takes the main table of IPv6 to be the only one, and leaves out what used to belong to the local one.
+    if (table_ == kTableMain && fields.type == RouteType::kLocal) return;
     const auto* object = fields.object.get();
     const bool blackhole_object = object != nullptr && object->blackhole;
     const bool by_group = object != nullptr && object->group;
@@ -180,7 +187,7 @@ class RoutePrinter {
     if (fields.preferred_source)
       out_ += fmt::format("src {} ", fields.preferred_source->to_string());
     out_ += fmt::format("metric {} ", fields.metric);
-    if (single) append_flags(out_, slot, hop.onlink);
+    if (single) append_flags(out_, slot, hop, links_);
     append_metrics(out_, fields);
     if (fields.expires_at) out_ += fmt::format("expires {}sec ", seconds_left(*fields.expires_at));
     out_ += fmt::format("pref {}\n", preference_name(fields.preference));
@@ -196,7 +203,7 @@ class RoutePrinter {
     out_ += "\tnexthop ";
     append_hop(out_, hop, links_);
     out_ += fmt::format("weight {} ", hop.weight);
-    append_flags(out_, slot, hop.onlink);
+    append_flags(out_, slot, hop, links_);
     out_ += "\n";
   }
 
@@ -206,6 +213,7 @@ class RoutePrinter {
   }
 
   const fib::Links& links_;
+  TableId table_;
   TimeNs now_;
   std::string out_;
 };
@@ -215,7 +223,7 @@ class RoutePrinter {
 std::string print_routes(const lookup::Fib& fib, TableId table, TimeNs now) {
   const fib::Table* found = fib.find_table(table);
   if (found == nullptr) return "";
-  RoutePrinter printer(fib, now);
+  RoutePrinter printer(fib, table, now);
   found->for_each([&](const fib::RouteSet& set) { printer.append_set(set); });
   return printer.take();
 }

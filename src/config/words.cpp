@@ -15,8 +15,8 @@
 // garbage.
 #include "config/words.hpp"
 
-#include <array>
-#include <optional>
+#include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -44,11 +44,9 @@ class JoinedLine {
     std::uint32_t column;
   };
   [[nodiscard]] Place place(std::size_t offset) const {
-    const Chunk* chunk = &chunks_.front();
-    for (const Chunk& next : chunks_) {
-      if (next.offset <= offset) chunk = &next;
-    }
-    return {chunk->line, chunk->column + static_cast<std::uint32_t>(offset - chunk->offset)};
+    const auto behind = std::ranges::upper_bound(chunks_, offset, {}, &Chunk::offset);
+    const Chunk& chunk = behind == chunks_.begin() ? *behind : *std::prev(behind);
+    return {chunk.line, chunk.column + static_cast<std::uint32_t>(offset - chunk.offset)};
   }
 
  private:
