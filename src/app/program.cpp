@@ -12,6 +12,7 @@
 // only with the configuration at hand (a device that is not there) is a failure of the work, as it is with ip.
 #include "app/program.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 
@@ -78,6 +79,10 @@ int run_replay(Command& command) {
       return fail_usage(fmt::format("--in {}: DEV=CAPTURE is expected", text));
     }
   }
+  const auto is_stdin = [](const ReplayInput& input) { return input.path == "-"; };
+  if (std::count_if(options.inputs.begin(), options.inputs.end(), is_stdin) > 1) {
+    return fail_usage("--in: only one capture can come from the standard input");
+  }
   if (!command.replay_explained.empty()) {
     if (!split_choice(command.replay_explained, options.explained.emplace())) {
       return fail_usage(
@@ -121,7 +126,7 @@ void add_route(CLI::App& program, Command& command) {
   CLI::App* get = add_command(*route, "get", "Print what `ip -6 route get` prints");
   auto& options = command.route_get;
   add_config(get, options.config);
-  get->add_option("words", options.words,
+  get->add_option("ADDRESS", options.words,
                   "ADDRESS [from ADDRESS] [iif DEV] [oif DEV] [mark M] [tos T] [ipproto P] [sport "
                   "N] [dport N] "
                   "[flowlabel L] [uid N]")
@@ -149,7 +154,8 @@ void add_show(CLI::App& program, Command& command) {
   show_command->require_subcommand(1);
   CLI::App* route = add_command(*show_command, "route", "Routes of a table, as `ip -6 route show`");
   add_config(route, command.show_config);
-  route->add_option("words", command.show_words, "[table T]")->type_name("");
+  route->add_option("table", command.show_words, "table T: a name or number; without, main")
+      ->type_name("");
   route->callback([&command] { command.action = [&command] { return run_show_route(command); }; });
 
   struct Part {

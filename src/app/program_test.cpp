@@ -50,6 +50,7 @@ TEST(Program, SaysTwoWhenTheCommandIsNotUnderstood) {
       {"replay", "-c", "x", "--in", "west=y"},
       {"replay", "-c", "x", "--in", "west", "--out", "z"},
       {"replay", "-c", "x", "--in", "=y", "--out", "z"},
+      {"replay", "-c", "x", "--in", "a=-", "--in", "b=-", "--out", "z"},
       {"replay", "-c", "x", "--in", "west=", "--out", "z"},
       {"replay", "-c", "x", "--in", "a=b", "--out", "z", "--explain-packet", "0"},
       {"replay", "-c", "x", "--in", "a=b", "--out", "z", "--explain-packet", "x"},

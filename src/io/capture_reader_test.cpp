@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "io/capture_bytes.hpp"
 
 namespace sidestep::io {
@@ -137,6 +139,35 @@ TEST(CaptureReader, SaysWhyAFileIsNoCapture) {
   EXPECT_EQ(missing.error().code, ENOENT);
   const ScratchDirectory directory;
   EXPECT_THAT(CaptureReader::open(directory.path()).error().message, HasSubstr("Is a directory"));
+}
+
+// Whatever a file holds, reading it ends, no record exceeds libpcap's own limit, and no frame is taken for more than it is.
+TEST(CaptureReader, EndsOnMutatedFiles) {
+  const Bytes pcap =
+      pcap_header() + pcap_record(kFrame) + pcap_record(kFrame) + pcap_record(kFrame);
+  const Bytes pcapng =
+      pcapng_section() + pcapng_interface(1) + pcapng_packet(kFrame) + pcapng_packet(kFrame);
+  const ScratchDirectory directory;
+  std::mt19937 random(7);  // the seed of every failure
+  for (int round = 0; round < 1000; ++round) {
+    Bytes bytes = round % 2 == 0 ? pcap : pcapng;
+    for (std::uint32_t i = 0; i <= random() % 4; ++i) {
+      bytes[random() % bytes.size()] =
+          static_cast<std::uint8_t>(random() % 3 == 0 ? 0xff : random());
+    }
+    if (random() % 4 == 0) bytes.resize(random() % bytes.size());
+    auto reader = CaptureReader::open(directory.write("in", bytes));
+    if (!reader) continue;
+    Record record;
+    int record_count = 0;
+    while (reader->next(record) == ReadOutcome::kRecord) {
+      ASSERT_LT(++record_count, 100) << "round " << round;
+      ASSERT_LE(record.bytes.size(), 262'144U) << "round " << round;
+      const auto frame = dissect(reader->link_type(), record.bytes);
+      ASSERT_LE(frame.header_size, record.bytes.size()) << "round " << round;
+      EXPECT_FALSE(describe(frame).empty());
+    }
+  }
 }
 
 TEST(CaptureReader, TakesSecondsAsUnsignedAndClampsNonsense) {
