@@ -100,10 +100,12 @@ Insertion plan_replace(const Slots& current, const RouteSlot& fresh, InsertFlags
   const std::size_t victim = replaced_by(current, *fresh.route);
   if (victim == current.size()) {
     if (flags.create) return added(current, fresh);
-    // The kernel has different words for a prefix without any route.
-    return refused(
-        current, ENOENT,
-        current.empty() ? "Can not replace route - no match found" : "No such file or directory");
+    // The kernel has different words for a prefix without any route; ::/0 is never without, its own null entry being there.
+    const bool is_root = fresh.route->fields().destination.length() == 0 &&
+                         fresh.route->fields().source.length() == 0;
+    return refused(current, ENOENT,
+                   current.empty() && !is_root ? "Can not replace route - no match found"
+                                               : "No such file or directory");
   }
   const auto ring = ring_of(current, victim);
   Insertion result;

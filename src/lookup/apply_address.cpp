@@ -58,6 +58,9 @@ Result<void> apply_change(State& state, const AddressChange& change, TimeNs) {
       std::ranges::find(link.addresses, change.address.address, &fib::InterfaceAddress::address);
   const bool there = at != link.addresses.end();
   if (change.remove) {
+    if (!speaks_ipv6(link) && !link.conf.disable_ipv6) {
+      return failure(ENXIO, "ipv6: IPv6 is disabled on this device");
+    }
     if (!there || at->prefix_length != change.address.prefix_length) {
       return failure(EADDRNOTAVAIL, "ipv6: address not found");
     }

@@ -87,6 +87,8 @@ Result<ObjectPtr> build_object(const State& state, const NexthopChange& change, 
   object.protocol = change.protocol;
   if (!change.group.empty()) return build_group(state, change, std::move(object));
   if (!change.blackhole) return build_single(state, change, std::move(object));
+  // It sits on the loopback device, which has to be up when it is made and may go down later.
+  if (!state.links().find(kLoopbackIndex)->up) return failure(ENETDOWN, "Nexthop device is not up");
   object.blackhole = true;
   return std::make_shared<const fib::NexthopObject>(std::move(object));
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
 
 #include "lookup/apply.hpp"
@@ -114,7 +115,8 @@ Result<fib::RouteMatch> match_of(const State& state, const RouteChange& change,
 bool hits_null_entry(const fib::Table& table, const RouteChange& change,
                      const fib::RouteMatch& match) {
   const bool anything = match.metric.value_or(0) == 0 && match.protocol.value_or(0) == 0 &&
-                        !match.device && !match.gateway && !match.nexthop_id;
+                        (!match.device || match.device == kLoopbackIndex) && !match.gateway &&
+                        !match.nexthop_id;
   return anything && change.destination.length() == 0 && table.get({}, {}) == nullptr;
 }
 
@@ -139,10 +141,20 @@ Result<void> erase_route(State& state, const RouteChange& change) {
   return result;
 }
 
+// Whether iproute2 would get as far as asking the kernel.
+bool names_are_known(const State& state, const RouteChange& change) {
+  return std::ranges::all_of(change.hops, [&](const NexthopSpec& spec) {
+    return spec.device.empty() || state.links().find(spec.device) != nullptr;
+  });
+}
+
 }  // namespace
 
 Result<void> apply_change(State& state, const RouteChange& change, TimeNs now) {
   if (change.verb == RouteVerb::kDelete) return erase_route(state, change);
+  // A request brings its table into being even when it is refused, unless for an unknown nexthop object.
+  const bool known_object = !change.nexthop_id || state.nexthops().contains(change.nexthop_id);
+  if (known_object && names_are_known(state, change)) state.table(table_of(change));
   if (change.multipath && !change.nexthop_id) return insert_multipath(state, change, now);
   return insert_single(state, change, now);
 }

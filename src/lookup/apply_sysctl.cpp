@@ -6,6 +6,7 @@
 // force_forwarding to every device only, and the rest stay in `all`, where some lookups combine them with the device's.
 #include <cerrno>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -42,8 +43,11 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
 std::unexpected<Error> invalid_value(const SysctlChange& change) {
   return failure(EINVAL, fmt::format("setting key \"{}\": Invalid argument", change.key));
 }
+// In the words of sysctl(8), which names the file.
 std::unexpected<Error> unknown_key(const SysctlChange& change) {
-  return failure(ENOENT, fmt::format("cannot stat \"{}\": No such file or directory", change.key));
+  std::string path = "/proc/sys/" + change.key;
+  std::ranges::replace(path, '.', '/');
+  return failure(ENOENT, fmt::format("cannot stat {}: No such file or directory", path));
 }
 
 // A key below conf.DEVICE, its range, and where its value goes.

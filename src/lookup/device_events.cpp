@@ -140,7 +140,7 @@ void take_addresses_down(State& state, IfIndex device, bool keep) {
   std::erase_if(link.addresses, [&](const fib::InterfaceAddress& address) {
     return !keep || !survives_down(address);
   });
-  for (auto& address : link.addresses) address.tentative = !link.is_loopback();
+  for (auto& address : link.addresses) address.tentative = true;
 }
 
 }  // namespace
@@ -163,8 +163,8 @@ void device_came_up(State& state, IfIndex device) {
   }
   for (const auto& address : addresses_of(state, device)) {
     if (!address.no_prefix_route) add_prefix_route(state, link, subnet_of(address), address.metric);
-    if (!address.tentative || !needs_duplicate_detection(state, link))
-      activate(state, device, address.address);
+    const bool waits_for_nothing = address.tentative && !needs_duplicate_detection(state, link);
+    if (waits_for_nothing) activate(state, device, address.address);
   }
   if (link.carrier) become_ready(state, device);
 }
