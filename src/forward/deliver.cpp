@@ -8,6 +8,7 @@
 #include "forward/deliver.hpp"
 
 #include "forward/addresses.hpp"
+#include "forward/fragment.hpp"
 #include "forward/icmp.hpp"
 #include "forward/icmp_input.hpp"
 #include "forward/options.hpp"
@@ -122,25 +123,24 @@ bool read_routing_header(Delivery& delivery) {
   return true;
 }
 
-// RFC 8200 §4.5, RFC 6946: an atomic fragment is whole. Real fragments would wait for each other, which is not done here.
+// RFC 8200 §4.5.
 bool read_fragment_header(Delivery& delivery) {
-  const std::size_t offset = delivery.position.offset;
   if (delivery.fragment_seen) {
-    return answer_erroneous_field(delivery, offset, DropReason::kExtensionHeaderMalformed);
+    return answer_erroneous_field(delivery, delivery.position.offset,
+                                  DropReason::kExtensionHeaderMalformed);
   }
   delivery.pipeline.counters.add(Snmp::kIp6ReasmReqds, delivery.owner);
-  const bool jumbo = header_of(std::as_const(*delivery.transit.packet)).payload_length() == 0;
-  net::ExtensionHeaderWalk walk(delivery.bytes(), delivery.position);
-  const auto header = walk.next();
-  if (jumbo || !header) {
-    return answer_erroneous_field(delivery, offset, DropReason::kExtensionHeaderMalformed);
-  }
-  if (walk.fragment_offset() != 0 || walk.more_fragments()) {
-    return drop_here(delivery, DropReason::kNotImplemented);
+  const FragmentVerdict verdict = read_fragment(delivery.bytes(), delivery.position);
+  if (!verdict.atomic) {
+    if (verdict.error) {
+      delivery.count(Snmp::kIp6InHdrErrors);
+      send_error(delivery.pipeline, delivery.transit, *verdict.error);
+    }
+    return drop_here(delivery, verdict.reason);
   }
   delivery.pipeline.counters.add(Snmp::kIp6ReasmOKs, delivery.owner);
   delivery.fragment_seen = true;
-  delivery.move_behind(*header);
+  delivery.move_behind(*verdict.atomic);
   return true;
 }
 

@@ -196,6 +196,9 @@ TEST_F(Deliver, ErrorsThatNobodyCanUseAreCounted) {
       {error(3, echo_quote), "Icmp6InTimeExcds", false},
       {error(4, echo_quote), "Icmp6InParmProblems", false},
       {error(2, {}), "Icmp6InPktTooBigs", true},
+      {error(1, ipv6({.next_header = 59}, zeros(8))), "Icmp6InDestUnreachs", true},
+      {error(1, ipv6({.next_header = 44}, fragment(17, 8, true), zeros(8))), "Icmp6InDestUnreachs",
+       false},
   };
   for (const auto& row : rows) {
     EXPECT_EQ(run(row.packet).verdict, Verdict::kDeliver);
@@ -304,6 +307,25 @@ TEST_F(Deliver, FragmentsWait) {
   const Counts asked{{"Ip6ReasmReqds", 1}};
   expect_drop(to_router(44, fragment(17, 0, true), udp(1, 2)), DropReason::kNotImplemented, asked);
   expect_drop(to_router(44, fragment(17, 8, false), udp(1, 2)), DropReason::kNotImplemented, asked);
+}
+
+TEST_F(Deliver, FragmentsThatCannotBePartOfAPacket) {
+  const Counts errors{{"Ip6InHdrErrors", 1}, {"Ip6ReasmReqds", 1}};
+  constexpr auto kReason = DropReason::kExtensionHeaderMalformed;
+  // The first of several has no whole upper layer header.
+  expect_parameter_problem(to_router(44, fragment(17, 0, true), zeros(7)), kReason, 3, 0, errors);
+  expect_parameter_problem(to_router(44, fragment(6, 0, true), zeros(16)), kReason, 3, 0, errors);
+  expect_parameter_problem(to_router(44, fragment(58, 0, true), Bytes{128, 0, 0, 0}), kReason, 3, 0,
+                           errors);
+  // One of several must be a multiple of 8 octets.
+  expect_parameter_problem(to_router(44, fragment(17, 0, true), zeros(12)), kReason, 0, 4, errors);
+  expect_parameter_problem(to_router(60, options(44), fragment(17, 8, true), zeros(9)), kReason, 0,
+                           4, errors);
+  // The whole would be longer than a packet can be.
+  expect_parameter_problem(to_router(44, fragment(17, 65528, false), zeros(8)), kReason, 0, 42,
+                           errors);
+  EXPECT_EQ(run(to_router(44, fragment(17, 65528, false), zeros(7))).reason,
+            DropReason::kNotImplemented);
 }
 
 TEST_F(Deliver, FragmentHeadersThatAreWrong) {

@@ -40,7 +40,10 @@ bool is_useless_error(std::span<const std::uint8_t> message) {
   const auto quote = message.subspan(net::kIcmpv6HeaderSize);
   if (!net::Ipv6Header::check(quote)) return true;
   const net::UpperLayer upper = net::find_upper_layer(quote);
-  if (upper.stop == net::WalkStop::kTruncated) return true;
+  if (upper.stop == net::WalkStop::kNonFirstFragment) return false;  // not looked into
+  if (upper.stop == net::WalkStop::kTruncated || upper.stop == net::WalkStop::kNoNextHeader) {
+    return true;
+  }
   constexpr std::size_t kEnoughForPorts = 8;
   if (quote.size() < upper.header.offset + kEnoughForPorts) return true;
   const std::uint8_t type = upper.header.type;

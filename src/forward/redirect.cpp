@@ -97,11 +97,12 @@ void send_redirect(Pipeline& pipeline, const Transit& transit) {
   const net::Ipv6Address target = dst->has_gateway ? dst->gateway : destination;
   const auto source = link_local_of(*transit.ingress);
   if (!source || !is_allowed_target(target, destination)) return;
-  const auto route =
-      route_own(pipeline, own_flow(packet, header.source(), source, transit.ingress->index));
-  if (!route || route->answer.dst->has_gateway) return;
+  const OwnRoute route{pipeline.context.fib.output(
+                           own_flow(packet, header.source(), source, transit.ingress->index)),
+                       *source};
+  if (route.answer.error() != 0 || route.answer.dst->has_gateway) return;
   if (!pipeline.peers.allow(header.source(), kInterval, now)) return;
-  build_and_send(pipeline, transit, *route,
+  build_and_send(pipeline, transit, route,
                  {target, destination, target_mac(pipeline, dst->device, target)});
 }
 
