@@ -160,10 +160,12 @@ Result<fib::RouteFields> build_route(const State& state, const RouteChange& chan
     if (!hop) return std::unexpected(hop.error());
     fields.hop = *std::move(hop);
     device = fields.hop.device;
-    // Becoming a reject overwrites the flag that says that the route has a lifetime: such routes stay.
+    // Becoming a reject overwrites the flags, lifetime and preference among them.
     const HopContext context{.destination = fields.destination, .type = fields.type};
-    if (is_reject_type(fields.type) || is_hidden_reject(context, spec, device))
+    if (is_reject_type(fields.type) || is_hidden_reject(context, spec, device)) {
       fields.expires_at.reset();
+      fields.preference = fib::RouterPreference::kMedium;
+    }
   }
   if (change.preferred_source && !change.preferred_source->is_unspecified()) {
     if (!is_own_address(state.links(), *change.preferred_source, device, false)) {
