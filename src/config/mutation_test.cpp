@@ -95,7 +95,7 @@ class Mutator {
 TEST(Mutations, NeverBreakTheReader) {
   const char* seed_text = std::getenv("SIDESTEP_SEED");
   const std::uint64_t first = seed_text != nullptr ? std::strtoull(seed_text, nullptr, 0) : 1;
-  const int count = seed_text != nullptr ? 1 : 4000;
+  const int count = seed_text != nullptr ? 1 : 1500;
   std::size_t understood = 0;
   for (int i = 0; i < count; ++i) {
     const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
@@ -121,8 +121,8 @@ TEST(Mutations, NeverBreakTheReader) {
   }
   // If everything were refused, or nothing, the mutations would test nothing.
   if (count > 1) {
-    EXPECT_GT(understood, 50U);
-    EXPECT_LT(understood, 3950U);
+    EXPECT_GT(understood, 20U);
+    EXPECT_LT(understood, 1480U);
   }
 }
 

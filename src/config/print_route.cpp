@@ -4,8 +4,8 @@
 //
 // A route is one line of words, each followed by a blank, in a fixed order:
 //
-//   [TYPE] PREFIX [from PREFIX] [nhid N] [encap …] [via A] [dev D] [proto P] [src A] metric N [FLAGS] [METRICS]
-//   [expires Nsec] pref P
+//   [TYPE] PREFIX [from PREFIX] [nhid N] [encap …] [via A] [dev D] [proto P] [src A] metric N [FLAGS] [expires Nsec]
+//   [METRICS] pref P
 //
 // `encap` has a second blank before it. The protocol `boot` is not printed, since it is what `ip route add` makes. `pref` is
 // printed always, the metric too, even 0. A reject route stands on `dev lo` whatever was given.
@@ -188,8 +188,8 @@ class RoutePrinter {
       out_ += fmt::format("src {} ", fields.preferred_source->to_string());
     out_ += fmt::format("metric {} ", fields.metric);
     if (single) append_flags(out_, slot, hop, links_);
-    append_metrics(out_, fields);
     if (fields.expires_at) out_ += fmt::format("expires {}sec ", seconds_left(*fields.expires_at));
+    append_metrics(out_, fields);
     out_ += fmt::format("pref {}\n", preference_name(fields.preference));
     if (by_group) {
       for (std::size_t i = 0; i < slot.route->hop_count(); ++i)

@@ -90,7 +90,7 @@ route add local 2001:26::/64 dev lo table main
 route add anycast 2001:27::/64 dev e0 table main
 route add multicast 2001:28::/64 dev e0
 route add broadcast 2001:29::/64 dev e0 table main
-route add 2001:2a::/64 dev e0 expires 300
+route add 2001:2a::/64 dev e0 expires 300 mtu 1400
 route add 2001:2b::/64 via fc00::9 initcwnd 10 initrwnd 12 window 4000 cwnd lock 5 reordering 4 ssthresh 6 rtt 100 rttvar 50 rto_min 5 quickack 1 features ecn congctl reno fastopen_no_cookie 1
 route add 2001:2b:1::/64 via fc00::9 rtt 20s rttvar 1500ms advmss lock 1300 congctl lock reno mtu 1400 mtu lock 1300
 route add 2001:2b:2::/64 via fc00::9 mtu 0 hoplimit 0 advmss 0 window 0
