@@ -38,8 +38,11 @@ bool went_to_group(const Transit& transit, const net::Ipv6Header& header) {
 // first there is no telling, and that gets an answer.
 bool is_about_error(std::span<const std::uint8_t> packet) {
   const net::UpperLayer upper = net::find_upper_layer(packet);
-  if (upper.stop == net::WalkStop::kTruncated || upper.stop == net::WalkStop::kNonFirstFragment) {
-    return false;
+  if (upper.stop == net::WalkStop::kNonFirstFragment) return false;
+  if (upper.stop == net::WalkStop::kTruncated) {
+    // A header that reaches beyond the bytes still says what would follow it.
+    const std::size_t cut_off = upper.header.offset;
+    return packet.size() >= cut_off + 2 && packet[cut_off] == net::kNextHeaderIcmpv6;
   }
   if (upper.header.type != net::kNextHeaderIcmpv6) return false;
   const std::size_t type_offset = upper.header.offset;
