@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forward/fragment.hpp"
 
+#include "forward/rough_walk.hpp"
+
 namespace sidestep::forward {
 namespace {
 
@@ -32,9 +34,9 @@ std::size_t upper_layer_size(std::uint8_t protocol) {
 // RFC 7112: the first fragment holds all headers up to the upper layer's. A chain that is broken before that is nobody's business
 // yet.
 bool is_chain_incomplete(std::span<const std::uint8_t> packet) {
-  const net::UpperLayer upper = net::find_upper_layer(packet);
-  if (upper.stop != net::WalkStop::kUpperLayer && upper.stop != net::WalkStop::kEsp) return false;
-  return upper.header.offset + upper_layer_size(upper.header.type) > packet.size();
+  const auto upper = find_rough_upper_layer(packet);
+  if (!upper || upper->type == net::kNextHeaderFragment) return false;
+  return upper->offset + upper_layer_size(upper->type) > packet.size();
 }
 
 }  // namespace

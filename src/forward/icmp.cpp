@@ -13,6 +13,7 @@
 #include "forward/flow_key.hpp"
 #include "forward/originate.hpp"
 #include "forward/output.hpp"
+#include "forward/rough_walk.hpp"
 
 namespace sidestep::forward {
 namespace {
@@ -37,16 +38,9 @@ bool went_to_group(const Transit& transit, const net::Ipv6Header& header) {
 // RFC 4443 §2.4 (e.1): no error about an error, nor about something in ICMPv6 too short to tell. In a fragment that is not the
 // first there is no telling, and that gets an answer.
 bool is_about_error(std::span<const std::uint8_t> packet) {
-  const net::UpperLayer upper = net::find_upper_layer(packet);
-  if (upper.stop == net::WalkStop::kNonFirstFragment) return false;
-  if (upper.stop == net::WalkStop::kTruncated) {
-    // A header that reaches beyond the bytes still says what would follow it.
-    const std::size_t cut_off = upper.header.offset;
-    return packet.size() >= cut_off + 2 && packet[cut_off] == net::kNextHeaderIcmpv6;
-  }
-  if (upper.header.type != net::kNextHeaderIcmpv6) return false;
-  const std::size_t type_offset = upper.header.offset;
-  return type_offset >= packet.size() || packet[type_offset] < net::kIcmpv6InformationalFirst;
+  const auto upper = find_rough_upper_layer(packet);
+  if (!upper || upper->type != net::kNextHeaderIcmpv6) return false;
+  return upper->offset >= packet.size() || packet[upper->offset] < net::kIcmpv6InformationalFirst;
 }
 
 // RFC 4443 §2.4 (e.6): the source must name one node; anycast is asked for when the way there is known.

@@ -8,12 +8,16 @@
 #include "forward/addresses.hpp"
 #include "forward/icmp.hpp"
 #include "forward/originate.hpp"
+#include "forward/rough_walk.hpp"
 
 namespace sidestep::forward {
 namespace {
 
 using packet::DropReason;
 using packet::Snmp;
+
+constexpr std::uint8_t kProtocolReserved =
+    255;  // IANA; no message about it can be meant for anybody
 
 std::optional<Snmp> received_counter(std::uint8_t type) {
   switch (type) {
@@ -39,16 +43,11 @@ std::optional<Snmp> received_counter(std::uint8_t type) {
 bool is_useless_error(std::span<const std::uint8_t> message) {
   const auto quote = message.subspan(net::kIcmpv6HeaderSize);
   if (!net::Ipv6Header::check(quote)) return true;
-  const net::UpperLayer upper = net::find_upper_layer(quote);
-  if (upper.stop == net::WalkStop::kNonFirstFragment) return false;  // not looked into
-  if (upper.stop == net::WalkStop::kTruncated || upper.stop == net::WalkStop::kNoNextHeader) {
-    return true;
-  }
+  const auto upper = find_rough_upper_layer(quote);
   constexpr std::size_t kEnoughForPorts = 8;
-  if (quote.size() < upper.header.offset + kEnoughForPorts) return true;
-  const std::uint8_t type = upper.header.type;
-  return type == net::kNextHeaderTcp || type == net::kNextHeaderUdp ||
-         type == net::kNextHeaderUdpLite;
+  if (!upper || quote.size() < upper->offset + kEnoughForPorts) return true;
+  return upper->type == net::kNextHeaderTcp || upper->type == net::kNextHeaderUdp ||
+         upper->type == net::kNextHeaderUdpLite || upper->type == kProtocolReserved;
 }
 
 bool has_right_checksum(const packet::Packet& packet, std::span<const std::uint8_t> message) {
