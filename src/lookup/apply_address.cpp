@@ -11,9 +11,10 @@ namespace sidestep::lookup {
 namespace {
 
 Result<void> check_address(const fib::Link& link, const net::Ipv6Address& address) {
-  if (link.conf.disable_ipv6) return failure(EACCES, "ipv6: IPv6 is disabled on this device");
-  if (!speaks_ipv6(link))
-    return failure(EINVAL, "Invalid argument");  // MTU below 1280: no IPv6 there
+  if (!has_ipv6(link)) return failure(EINVAL, "Invalid argument");
+  if (link.conf.disable_ipv6) {
+    return failure(EACCES, "ipv6: IPv6 is disabled on this device");
+  }
   if (address.is_unspecified()) return failure(EADDRNOTAVAIL, "ipv6: Invalid address");
   if (address.is_multicast()) {
     return failure(EADDRNOTAVAIL,
@@ -58,7 +59,7 @@ Result<void> apply_change(State& state, const AddressChange& change, TimeNs) {
       std::ranges::find(link.addresses, change.address.address, &fib::InterfaceAddress::address);
   const bool there = at != link.addresses.end();
   if (change.remove) {
-    if (!speaks_ipv6(link) && !link.conf.disable_ipv6) {
+    if (!has_ipv6(link)) {
       return failure(ENXIO, "ipv6: IPv6 is disabled on this device");
     }
     if (!there || at->prefix_length != change.address.prefix_length) {

@@ -146,7 +146,7 @@ std::optional<ConfTarget> conf_target(const State& state, std::string_view key) 
   } else {
     const fib::Link* link = state.links().find(name);
     // Below the minimum MTU a device has no IPv6, and no entries here.
-    if (link == nullptr || (!speaks_ipv6(*link) && !link->conf.disable_ipv6)) return std::nullopt;
+    if (link == nullptr || !has_ipv6(*link)) return std::nullopt;
     target.device = link->index;
   }
   return target;

@@ -145,8 +145,10 @@ void take_addresses_down(State& state, IfIndex device, bool keep) {
 
 }  // namespace
 
+bool has_ipv6(const fib::Link& link) noexcept { return link.mtu >= kMinimumMtu; }
+
 bool speaks_ipv6(const fib::Link& link) noexcept {
-  return !link.conf.disable_ipv6 && link.mtu >= kMinimumMtu;
+  return has_ipv6(link) && !link.conf.disable_ipv6;
 }
 
 void device_came_up(State& state, IfIndex device) {

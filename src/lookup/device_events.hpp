@@ -6,7 +6,9 @@
 
 namespace sidestep::lookup {
 
-/// IPv6 runs on the device at all: not disabled, and its MTU is at least 1280 (RFC 8200 section 5).
+/// The device's MTU is at least 1280 (RFC 8200 section 5). Below, the kernel has no IPv6 there, not even its sysctls.
+[[nodiscard]] bool has_ipv6(const fib::Link& link) noexcept;
+/// It has, and it is not disabled.
 [[nodiscard]] bool speaks_ipv6(const fib::Link& link) noexcept;
 
 /// Admin up, or IPv6 switched on: routes of its addresses come back; with carrier, the device becomes ready.

@@ -34,7 +34,7 @@ Result<IfIndex> device_of(const State& state, const NexthopSpec& spec) {
   if (!device) return device;
   // Below the minimum MTU a device has no IPv6 at all.
   const fib::Link& link = *state.links().find(*device);
-  if (!speaks_ipv6(link) && !link.conf.disable_ipv6) return failure(ENODEV, "No such device");
+  if (!has_ipv6(link)) return failure(ENODEV, "No such device");
   return device;
 }
 
