@@ -60,6 +60,13 @@ TEST_F(Icmp, SourceIsTheDestinationIfThatIsOurs) {
   EXPECT_EQ(source_of_answer(), kLinkLocalA);
 }
 
+// The subnet's address is a router's anycast address only where the device forwards; else it is just some neighbor's.
+TEST_F(Icmp, SourceIsNoAnycastAddressOfAHostsDevice) {
+  sysctl("net.ipv6.conf.r-b.forwarding", "0");
+  EXPECT_EQ(run(udp_packet(kA, "2001:db8:b::", 8, 1)).reason, DropReason::kHopLimitExceeded);
+  EXPECT_EQ(source_of_answer(), kRouterA);
+}
+
 TEST_F(Icmp, SourceIsThePreferredOneOfTheWayBack) {
   address("2001:db8:b::7", 64, "r-b");
   route("2001:db8:44::/64", kB, "r-b", {.preferred_source = addr("2001:db8:b::7")});
