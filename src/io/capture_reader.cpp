@@ -55,7 +55,7 @@ std::uint64_t time_of(const pcap_pkthdr& header) noexcept {
 
 /// libpcap's words for a failed open, said so that a person knows what to do.
 std::string explain_open_failure(const char* words) {
-  const std::string text = words;
+  std::string text = words;
   if (text.ends_with(" 4 file header bytes, only got 0"))
     return "the file is empty; a pcap or pcapng capture is expected";
   if (text == "unknown file format") return "not a capture: neither pcap nor pcapng";
