@@ -40,9 +40,9 @@ std::vector<fs::path> captures_in(const fs::path& directory) {
 constexpr const char* kRouter =
     "sysctl -w net.ipv6.conf.all.forwarding=1\n"
     "sysctl -w net.ipv6.conf.all.seg6_enabled=1\n"
-    "sysctl -w net.ipv6.conf.west.seg6_enabled=1\n"
     "link add name west address 02:00:00:00:00:01 type dummy\n"
     "link add name east address 02:00:00:00:00:02 type dummy\n"
+    "sysctl -w net.ipv6.conf.west.seg6_enabled=1\n"
     "link set west up\n"
     "link set east up\n"
     "address add 2001:db8:1::1/64 dev west\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `route VERB …`, in the form that is typed and in the form that `ip -6 route show` prints.
 #include <array>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -242,18 +243,28 @@ class RouteParser {
   bool keep_time(Metric metric, std::uint32_t per_millisecond) {
     lock_if_given(metric);
     if (cursor_.at_end()) return cursor_.fail_next("a time");
-    std::string_view text = cursor_.take().text;
-    std::uint64_t factor = 1;
-    if (text.ends_with("ms") || text.ends_with("msec")) {
-      factor = per_millisecond;
-    } else if (text.ends_with("s") || text.ends_with("sec")) {
-      factor = 1000ULL * per_millisecond;
-    }
-    text = text.substr(0, text.find_first_not_of("0123456789"));
-    const auto value = parse_digits(text, 10);
-    if (!value || *value > UINT32_MAX / factor) return cursor_.fail("a time such as 20ms");
-    route_.kept.values[metric] = static_cast<std::uint32_t>(*value * factor);
+    const auto value = parse_time(cursor_.take().text, per_millisecond);
+    if (!value) return cursor_.fail("a time such as 20ms or 1.5s");
+    route_.kept.values[metric] = *value;
     return true;
+  }
+  static std::optional<std::uint32_t> parse_time(std::string_view text,
+                                                 std::uint32_t per_millisecond) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
+    if (error != std::errc{} || !(number >= 0)) return std::nullopt;
+    const std::string_view unit(end, text.end());
+    double factor = 1;
+    if (unit == "ms" || unit == "msec" || unit == "msecs") {
+      factor = per_millisecond;
+    } else if (unit == "s" || unit == "sec" || unit == "secs") {
+      factor = 1000.0 * per_millisecond;
+    } else if (!unit.empty()) {
+      return std::nullopt;
+    }
+    const double value = number * factor;
+    if (value > static_cast<double>(UINT32_MAX)) return std::nullopt;
+    return static_cast<std::uint32_t>(value);
   }
   bool read_features() {
     if (!cursor_.take_if("ecn")) return cursor_.fail_next("'ecn'");

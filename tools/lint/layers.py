@@ -5,7 +5,8 @@
     layers.py [ROOT]
 
 A module may include itself and what its row names. A public header may include public headers only. Files directly in
-include/sidestep (result, assert) belong to everybody.
+include/sidestep (result, assert) belong to everybody. A test, which sets a whole stage, may also include what the named
+modules include in turn.
 """
 
 import re
@@ -31,6 +32,18 @@ def read_table(architecture):
     if not table:
         sys.exit(f"{architecture}: no layer table found")
     return table
+
+
+def closure(table):
+    """The same table with what the named modules include, and so on."""
+    full = {}
+    for module, allowed in table.items():  # rows above come first
+        full[module] = set(allowed).union(*(full[other] for other in allowed))
+    return full
+
+
+def is_test(path):
+    return path.stem.endswith(("_test", "_for_test"))
 
 
 def module_of(path):
@@ -66,6 +79,7 @@ def module_files(root):
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
     table = read_table(root / "ARCHITECTURE.md")
+    table_of_tests = closure(table)
     complaints = []
     for path, module, is_public in module_files(root):
         name = path.relative_to(root)
@@ -73,7 +87,7 @@ def main():
             complaints.append(f"{name}: {module} is no module of the layer table")
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            complaint = check_line(f"{name}:{number}", module, is_public, line, table)
+            complaint = check_line(f"{name}:{number}", module, is_public, line, table_of_tests if is_test(path) else table)
             if complaint:
                 complaints.append(complaint)
     print("\n".join(complaints), end="\n" if complaints else "")
