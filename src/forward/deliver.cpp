@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: Apache-2.0
-// Local delivery: the chain of extension headers as the destination works through it (RFC 8200 §4), one header at a time in the order
-// they come.
+// SPDX-License-Identifier: Apache-2.0 Local delivery: the chain of extension headers as the destination works through
+// it (RFC 8200 §4), one header at a time in the order they come.
 //
 // A hop-by-hop header was dealt with on reception, and one that is not directly behind the IPv6 header is a protocol
-// nobody knows. What ends the chain is either answered here (ICMPv6 echo requests), handed to the local host, or unknown.
-// Counters go where the kernel's go: malformed headers to the ingress device, deliveries to the device that owns the address.
+// nobody knows. What ends the chain is either answered here (ICMPv6 echo requests), handed to the local host, or
+// unknown. Counters go where the kernel's go: malformed headers to the ingress device, deliveries to the device that
+// owns the address.
 #include "forward/deliver.hpp"
 
 #include "forward/addresses.hpp"
@@ -96,8 +96,8 @@ bool follow_srh(Delivery& delivery, const net::ExtensionHeader& header) {
   return true;
 }
 
-// RFC 8200 §4.4: a type that is not known is passed over when there is nothing left to visit. RPL source routes (type 3) are never
-// wanted here.
+// RFC 8200 §4.4: a type that is not known is passed over when there is nothing left to visit. RPL source routes (type
+// 3) are never wanted here.
 bool read_routing_header(Delivery& delivery) {
   const auto header = delivery.header();
   if (!header) return drop_malformed(delivery);

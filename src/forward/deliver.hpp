@@ -5,8 +5,8 @@
 
 namespace sidestep::forward {
 
-/// Local delivery (kernel: ip6_input): works through the extension headers that mean something at the destination, then hands the
-/// packet to its upper layer. A segment routing header may send it on instead.
+/// Local delivery (kernel: ip6_input): works through the extension headers that mean something at the destination,
+/// then hands the packet to its upper layer. A segment routing header may send it on instead.
 [[nodiscard]] Next deliver(Pipeline& pipeline, Transit& transit);
 
 /// Delivery to a multicast group, if the ingress device listens to it (kernel: ip6_mc_input).

@@ -11,8 +11,8 @@ struct Dissected {
   std::size_t offset = 0;  ///< of the upper layer header
 };
 
-// The dissector passes over hop-by-hop, routing and destination options headers only, and takes a fragment, the first one
-// included, for something without ports.
+// The dissector passes over hop-by-hop, routing and destination options headers only, and takes a fragment, the first
+// one included, for something without ports.
 Dissected dissect(std::span<const std::uint8_t> packet) {
   net::ExtensionHeaderWalk walk(packet);
   while (true) {

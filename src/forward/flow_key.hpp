@@ -15,8 +15,9 @@ enum class KeyDepth : std::uint8_t {
 /// The flow of a received packet.
 [[nodiscard]] rules::Flow flow_of(const Pipeline& pipeline, const Transit& transit, KeyDepth depth);
 
-/// The hash that chooses among equal-cost hops, when the flow's own fields do not determine it; else 0, and the lookup computes
-/// it from the flow. An ICMPv6 error is hashed as the packet that it quotes, so that it follows that packet's path.
+/// The hash that chooses among equal-cost hops, when the flow's own fields do not determine it; else 0, and the
+/// lookup computes it from the flow. An ICMPv6 error is hashed as the packet that it quotes, so that it follows that
+/// packet's path.
 [[nodiscard]] std::uint32_t multipath_hash_of(const Pipeline& pipeline,
                                               std::span<const std::uint8_t> packet);
 

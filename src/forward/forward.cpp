@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forwarding: the tests between input lookup and output, in the kernel's order (ip6_forward).
 //
-// Errors of the packet are counted on the ingress device, what concerns the way out on the egress device. A packet that is too big
-// has been counted as forwarded by then.
+// Errors of the packet are counted on the ingress device, what concerns the way out on the egress device. A packet
+// that is too big has been counted as forwarded by then.
 #include "forward/forward.hpp"
 
 #include <algorithm>

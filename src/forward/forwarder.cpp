@@ -6,21 +6,21 @@
 //                            │        └─▶ segment ──▶ lookup ─┐
 //                            └────────────────────────────────┘
 //
-// receive and route run over the whole batch, because they touch nothing but the packet and the tables. From there on each packet
-// is taken to its verdict before the next one is begun: a packet may cause messages (ICMPv6 errors, redirects, replies), these draw
-// on shared token buckets, and their order must be that of the packets whatever the size of a batch. For the same reason an
-// error found while validating is only noted, and sent in its turn.
+// receive and route run over the whole batch, because they touch nothing but the packet and the tables. From there on
+// each packet is taken to its verdict before the next one is begun: a packet may cause messages (ICMPv6 errors,
+// redirects, replies), these draw on shared token buckets, and their order must be that of the packets whatever the
+// size of a batch. For the same reason an error found while validating is only noted, and sent in its turn.
 //
-// One read section spans the call. Destinations are borrowed by the packets inside it and let go before it ends; nothing here
-// keeps one.
+// One read section spans the call. Destinations are borrowed by the packets inside it and let go before it ends;
+// nothing here keeps one.
 //
-// A drop puts the packet's bytes back to what was received: the hop limit and bytes cut off behind the payload by themselves, and
-// for packets whose headers SRv6 rewrites from a copy taken before. What error messages quote is the packet as it was when the
-// error was found, as in the kernel.
+// A drop puts the packet's bytes back to what was received: the hop limit and bytes cut off behind the payload by
+// themselves, and for packets whose headers SRv6 rewrites from a copy taken before. What error messages quote is the
+// packet as it was when the error was found, as in the kernel.
 //
-// Limits: lookups per packet are bounded (route.cpp), and so is the memory of the limiters (rate_limit.hpp). Not done, and dropped as
-// not_implemented where a packet would need it: reassembly, fragmentation of the router's own packets, proxied neighbor
-// discovery, and what module srv6 does not do yet.
+// Limits: lookups per packet are bounded (route.cpp), and so is the memory of the limiters (rate_limit.hpp). Not
+// done, and dropped as not_implemented where a packet would need it: reassembly, fragmentation of the router's own
+// packets, proxied neighbor discovery, and what module srv6 does not do yet.
 #include "forward/forwarder.hpp"
 
 #include <array>

@@ -31,18 +31,19 @@ class Forwarder {
 
   /// Runs received packets through the router, in order, inside one read section of its own.
   ///
-  /// Each packet's `meta.ingress`, `received_at`, `l2_class` (and MACs when known) are set by the caller. On return every packet
-  /// of `received` has a verdict other than kPending, and its bytes are what is to be sent, delivered or was dropped (a
-  /// dropped packet's bytes are as received). Packets that the router made (ICMPv6 errors, redirects, echo replies) are appended to
-  /// `generated`, each with verdict kTransmit, kDeliver (to the router itself) or kDrop, and with `record` of the packet that
-  /// caused it. One received packet makes at most two; `generated` must have room for 2 × received.
-  /// Drops are counted by reason; those of generated packets apart from those of received ones.
+  /// Each packet's `meta.ingress`, `received_at`, `l2_class` (and MACs when known) are set by the caller. On return
+  /// every packet of `received` has a verdict other than kPending, and its bytes are what is to be sent, delivered or
+  /// was dropped (a dropped packet's bytes are as received). Packets that the router made (ICMPv6 errors, redirects,
+  /// echo replies) are appended to `generated`, each with verdict kTransmit, kDeliver (to the router itself) or
+  /// kDrop, and with `record` of the packet that caused it. One received packet makes at most two; `generated` must
+  /// have room for 2 × received. Drops are counted by reason; those of generated packets apart from those of received
+  /// ones.
   void process(packet::Batch& received, std::vector<packet::Packet>& generated);
 
   /// Counters of everything processed. Drops by reason are those of received packets.
   [[nodiscard]] const packet::Counters& counters() const noexcept;
-  /// Packets of the router's own that did not leave, and messages that a limiter held back or that had no way to go before they were
-  /// made.
+  /// Packets of the router's own that did not leave, and messages that a limiter held back or that had no way to go
+  /// before they were made.
   [[nodiscard]] std::uint64_t generated_drops(packet::DropReason reason) const noexcept;
 
  private:

@@ -31,8 +31,8 @@ std::size_t upper_layer_size(std::uint8_t protocol) {
   }
 }
 
-// RFC 7112: the first fragment holds all headers up to the upper layer's. A chain that is broken before that is nobody's business
-// yet.
+// RFC 7112: the first fragment holds all headers up to the upper layer's. A chain that is broken before that is
+// nobody's business yet.
 bool is_chain_incomplete(std::span<const std::uint8_t> packet) {
   const auto upper = find_rough_upper_layer(packet);
   if (!upper || upper->type == net::kNextHeaderFragment) return false;

@@ -19,8 +19,8 @@ struct FragmentVerdict {
       error{};  ///< to be counted as a header error and sent before the packet is dropped
 };
 
-/// Judges a fragment header as reassembly does before it takes a fragment in (RFC 8200 §4.5, RFC 7112). Fragments that are right
-/// would wait for each other; that is not done here, and they end as not_implemented.
+/// Judges a fragment header as reassembly does before it takes a fragment in (RFC 8200 §4.5, RFC 7112). Fragments
+/// that are right would wait for each other; that is not done here, and they end as not_implemented.
 /// @param packet    from the IPv6 header on
 /// @param position  of the fragment header
 [[nodiscard]] FragmentVerdict read_fragment(std::span<const std::uint8_t> packet,

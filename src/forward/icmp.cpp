@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ICMPv6 error messages: about what, from whom, how often, how long.
 //
-// The order of the tests is the kernel's: the packet itself, the router-wide bucket, the source address, the sender's bucket, the
-// way to the sender. A message that fails late has been paid for. Of the two buckets the router's is asked first and debited
-// last, so that senders who are held back do not use it up.
+// The order of the tests is the kernel's: the packet itself, the router-wide bucket, the source address, the sender's
+// bucket, the way to the sender. A message that fails late has been paid for. Of the two buckets the router's is
+// asked first and debited last, so that senders who are held back do not use it up.
 #include "forward/icmp.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace {
 using packet::DropReason;
 using packet::Snmp;
 
-// RFC 4443 §2.4 (e.3), (e.4): nothing is said about packets to groups, but that they are too big or carry an option that asks for
-// an answer even then.
+// RFC 4443 §2.4 (e.3), (e.4): nothing is said about packets to groups, but that they are too big or carry an option
+// that asks for an answer even then.
 bool may_answer_group(std::span<const std::uint8_t> packet, const IcmpError& error) {
   if (error.type == net::kIcmpv6PacketTooBig) return true;
   const bool unknown_option =
@@ -35,8 +35,8 @@ bool went_to_group(const Transit& transit, const net::Ipv6Header& header) {
          transit.packet->meta.l2_class != packet::L2Class::kHost;
 }
 
-// RFC 4443 §2.4 (e.1): no error about an error, nor about something in ICMPv6 too short to tell. In a fragment that is not the
-// first there is no telling, and that gets an answer.
+// RFC 4443 §2.4 (e.1): no error about an error, nor about something in ICMPv6 too short to tell. In a fragment that
+// is not the first there is no telling, and that gets an answer.
 bool is_about_error(std::span<const std::uint8_t> packet) {
   const auto upper = find_rough_upper_layer(packet);
   if (!upper || upper->type != net::kNextHeaderIcmpv6) return false;
@@ -59,7 +59,8 @@ bool allow_globally(Pipeline& pipeline, bool limited, TimeNs now) {
   return pipeline.global.allow(sysctls.icmp_msgs_per_sec, sysctls.icmp_msgs_burst, now);
 }
 
-/// A host's interval between messages: the configured one, halved for each 32 bits that its route's prefix is short of 128.
+/// A host's interval between messages: the configured one, halved for each 32 bits that its route's prefix is short
+/// of 128.
 std::uint64_t interval_ns(const Pipeline& pipeline, const fib::Dst& dst) {
   constexpr std::uint64_t kNsPerMs = 1'000'000;
   const std::uint64_t configured = pipeline.sysctls().icmp_ratelimit_ms * kNsPerMs;

@@ -38,8 +38,8 @@ std::optional<Snmp> received_counter(std::uint8_t type) {
   }
 }
 
-/// Whether an error's quote is too short to be matched with anything, or names an upper layer that knows nothing of it: this router
-/// has no TCP or UDP sockets.
+/// Whether an error's quote is too short to be matched with anything, or names an upper layer that knows nothing of
+/// it: this router has no TCP or UDP sockets.
 bool is_useless_error(std::span<const std::uint8_t> message) {
   const auto quote = message.subspan(net::kIcmpv6HeaderSize);
   if (!net::Ipv6Header::check(quote)) return true;
@@ -79,7 +79,8 @@ std::optional<net::Ipv6Address> reply_source(const fib::Sysctls& sysctls, const 
   return std::nullopt;
 }
 
-// RFC 4443 §4.2: identifier, sequence number and data come back as they were; the traffic class too, as the kernel does.
+// RFC 4443 §4.2: identifier, sequence number and data come back as they were; the traffic class too, as the kernel
+// does.
 void send_reply(Pipeline& pipeline, const Transit& transit, std::size_t offset,
                 const OwnRoute& route) {
   const packet::Packet& request = *transit.packet;

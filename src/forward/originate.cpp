@@ -95,8 +95,8 @@ rules::Flow own_flow(const packet::Packet& cause, const net::Ipv6Address& destin
   return flow;
 }
 
-// The source is chosen by what a first lookup without one finds. If that finds nothing the lookup is repeated with the source,
-// which is what source-specific routes need.
+// The source is chosen by what a first lookup without one finds. If that finds nothing the lookup is repeated with
+// the source, which is what source-specific routes need.
 std::optional<OwnRoute> route_own(Pipeline& pipeline, rules::Flow flow) {
   const lookup::Fib& fib = pipeline.context.fib;
   if (!flow.has_source) {

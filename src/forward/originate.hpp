@@ -20,8 +20,8 @@ struct OwnRoute {
 [[nodiscard]] rules::Flow own_flow(const packet::Packet& cause, const net::Ipv6Address& destination,
                                    std::optional<net::Ipv6Address> source, IfIndex oif);
 
-/// Output lookup, and source selection where the flow has no source (kernel: ip6_dst_lookup). Empty when there is no way, which is
-/// counted.
+/// Output lookup, and source selection where the flow has no source (kernel: ip6_dst_lookup). Empty when there is no
+/// way, which is counted.
 [[nodiscard]] std::optional<OwnRoute> route_own(Pipeline& pipeline, rules::Flow flow);
 
 /// What goes into the fixed header beside the addresses.
@@ -31,13 +31,13 @@ struct OwnHeader {
   std::optional<std::uint8_t> hop_limit{};  ///< empty: the route's, else the egress device's
 };
 
-/// Writes the IPv6 header of a packet whose ICMPv6 message is in place from byte 40 on, completes the message's checksum, counts it
-/// and sends it.
+/// Writes the IPv6 header of a packet whose ICMPv6 message is in place from byte 40 on, completes the message's
+/// checksum, counts it and sends it.
 void send_own(Pipeline& pipeline, packet::Packet& packet, const OwnRoute& route,
               const net::Ipv6Address& destination, OwnHeader header);
 
-/// The label that a flow of our own gets (RFC 6437 §3): the same for all of its packets, different for others. The kernel's
-/// depends on a secret of the running machine, so the value is not comparable.
+/// The label that a flow of our own gets (RFC 6437 §3): the same for all of its packets, different for others. The
+/// kernel's depends on a secret of the running machine, so the value is not comparable.
 [[nodiscard]] std::uint32_t own_flow_label(const net::Ipv6Address& source,
                                            const net::Ipv6Address& destination, std::uint8_t type,
                                            std::uint8_t code) noexcept;

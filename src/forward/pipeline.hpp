@@ -88,7 +88,8 @@ void drop(Pipeline& pipeline, Transit& transit, packet::DropReason reason);
 /// Keeps the bytes as they are now, for drop(); to be called before headers are changed or removed. Once per packet.
 void save_original(Pipeline& pipeline, Transit& transit);
 
-/// A new packet of the router's own, caused by `cause`, with `size` undefined bytes. The reference holds until the next call.
+/// A new packet of the router's own, caused by `cause`, with `size` undefined bytes. The reference holds until the
+/// next call.
 [[nodiscard]] packet::Packet& add_generated(Pipeline& pipeline, const packet::Packet& cause,
                                             std::size_t size);
 

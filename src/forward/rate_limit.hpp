@@ -15,12 +15,11 @@ namespace sidestep::forward {
 
 /// One bucket per remote host, shared by everything that is limited toward it (kernel: inet_peer).
 ///
-/// A bucket's tokens are nanoseconds that passed without a message: one message costs `interval`, at most six intervals are
-/// saved up. Redirects and errors cost differently but draw on the same bucket, as in the kernel.
+/// A bucket's tokens are nanoseconds that passed without a message: one message costs `interval`, at most six
+/// intervals are saved up. Redirects and errors cost differently but draw on the same bucket, as in the kernel.
 ///
-/// Limit: 16,384 hosts; beyond that the one in the same set that was heard of longest ago is forgotten, which gives it a full
-/// bucket again.
-/// Cost: one set of four entries is read; nothing is allocated after construction
+/// Limit: 16,384 hosts; beyond that the one in the same set that was heard of longest ago is forgotten, which gives
+/// it a full bucket again. Cost: one set of four entries is read; nothing is allocated after construction
 class PeerLimiter {
  public:
   static constexpr std::uint64_t kBurst = 6;  ///< intervals
@@ -44,8 +43,8 @@ class PeerLimiter {
 
 /// One bucket for the whole router (net.ipv4.icmp_msgs_per_sec and icmp_msgs_burst, which are IPv6's too).
 ///
-/// The kernel takes 0, 1 or 2 credits per message at random so that nobody can count them from outside; here it is the mean, 1, so
-/// that a replay gives the same answer twice.
+/// The kernel takes 0, 1 or 2 credits per message at random so that nobody can count them from outside; here it is
+/// the mean, 1, so that a replay gives the same answer twice.
 class GlobalLimiter {
  public:
   /// Whether a message may be sent; takes nothing.

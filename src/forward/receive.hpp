@@ -7,8 +7,9 @@
 
 namespace sidestep::forward {
 
-/// Validates a packet that came in over `transit.ingress`, in the kernel's order, and counts it. A packet that fails is
-/// dropped, or only marked as refused when an error message may have to be sent: messages leave in the order of the packets.
+/// Validates a packet that came in over `transit.ingress`, in the kernel's order, and counts it. A packet that fails
+/// is dropped, or only marked as refused when an error message may have to be sent: messages leave in the order of
+/// the packets.
 void receive(Pipeline& pipeline, Transit& transit);
 
 /// The first stage: finds the ingress device of every packet that is pending, and receives it.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookup, and what becomes of a packet by what was found.
 //
-// A destination's input function may replace the destination: an SRv6 behavior or the end-host code for SRHs writes the next
-// segment into the packet and looks it up. The new destination's input function runs then, and so on; run_input() is the
-// loop. Each turn costs a lookup, and lookups are bounded per packet.
+// A destination's input function may replace the destination: an SRv6 behavior or the end-host code for SRHs writes
+// the next segment into the packet and looks it up. The new destination's input function runs then, and so on;
+// run_input() is the loop. Each turn costs a lookup, and lookups are bounded per packet.
 #include "forward/route.hpp"
 
 #include "forward/deliver.hpp"
@@ -19,8 +19,8 @@ using fib::DstInput;
 using packet::DropReason;
 using packet::Snmp;
 
-// Every lookup after the first needs a segment left (one SRH has at most 127) or takes a header off, so only a packet built to
-// keep the router busy comes here.
+// Every lookup after the first needs a segment left (one SRH has at most 127) or takes a header off, so only a packet
+// built to keep the router busy comes here.
 constexpr std::uint8_t kLookupsMax = 160;
 
 // Kernel: ip6_pkt_drop. The unspecified address as destination is an address error, but answered all the same.

@@ -18,8 +18,8 @@ void route_batch(Pipeline& pipeline, std::span<Transit> batch);
 /// Runs the input functions of a packet's destination, and of each that these lead to, until it has a verdict.
 void run_input(Pipeline& pipeline, Transit& transit);
 
-/// True when the destination is one of the router's own addresses, or what the kernel takes for one: free of error, and its device
-/// is the loopback device.
+/// True when the destination is one of the router's own addresses, or what the kernel takes for one: free of error,
+/// and its device is the loopback device.
 [[nodiscard]] bool leads_to_loopback(const fib::Dst& dst) noexcept;
 
 /// The device that a destination's route was made for; deliveries are counted there. `fallback` when it has no route.

@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
-// Where segment routing meets the pipeline: module srv6 rewrites the packet and says what it wants, and here it gets it.
+// SPDX-License-Identifier: Apache-2.0 Where segment routing meets the pipeline: module srv6 rewrites the packet and
+// says what it wants, and here it gets it.
 //
-// Neither path touches the hop limit for moving on to the next segment; forward() takes one when the packet leaves. The exception
-// is the end-host code, which takes one for each further segment that is this node again, so that a list of own addresses
-// ends. Both keep the bytes as received first, for a later drop.
+// Neither path touches the hop limit for moving on to the next segment; forward() takes one when the packet leaves.
+// The exception is the end-host code, which takes one for each further segment that is this node again, so that a
+// list of own addresses ends. Both keep the bytes as received first, for a later drop.
 #include "forward/segment.hpp"
 
 #include <algorithm>

@@ -7,7 +7,8 @@
 
 namespace sidestep::forward {
 
-/// Runs what a route's encapsulation asks for: an SRv6 behavior (RFC 8986 §4) or a headend (§5), then the lookup that it wants.
+/// Runs what a route's encapsulation asks for: an SRv6 behavior (RFC 8986 §4) or a headend (§5), then the lookup that
+/// it wants.
 [[nodiscard]] Next run_encap(Pipeline& pipeline, Transit& transit, const fib::Encap& encap);
 
 /// What end_host_srh() found.
@@ -16,7 +17,8 @@ struct EndHostResult {
   Next next = Next::kDone;       ///< otherwise
 };
 
-/// A segment routing header whose current segment is an address of this node, without a SID's route (kernel: ipv6_srh_rcv).
+/// A segment routing header whose current segment is an address of this node, without a SID's route (kernel:
+/// ipv6_srh_rcv).
 /// @param offset  of the routing header, which is known to be whole
 [[nodiscard]] EndHostResult end_host_srh(Pipeline& pipeline, Transit& transit, std::size_t offset);
 
