@@ -297,6 +297,9 @@ std::vector<Case> icmp_cases() {
     return ipv6(kA, kB, {.next_header = 58, .hop_limit = hop_limit},
                 icmpv6(kA, kB, type, 0, join({be32(0), filler(48)})));
   };
+  // Destination options that claim sixteen bytes, of which eight are there; behind them would be ICMPv6.
+  const Bytes cut_off =
+      ipv6(kA, kB, {.next_header = 60, .hop_limit = 1}, {58, 1, 1, 4, 0, 0, 0, 0});
   const Bytes second_fragment = ipv6(kA, kB, {.next_header = 44, .hop_limit = 1},
                                      join({fragment(17, 2, false, 7), filler(24)}));
   cases.push_back({"errors-about-errors",
@@ -307,6 +310,8 @@ std::vector<Case> icmp_cases() {
                           "hop_limit_exceeded", expired_silently),
                     refuses("A neighbor solicitation that is passing by, hop limit 1.",
                             transit(135, 1), {.type = 3}, "hop_limit_exceeded", expired),
+                    drops("ICMPv6 that is cut off before its type, hop limit 1.", cut_off,
+                          "hop_limit_exceeded", expired_silently),
                     refuses("A fragment that is not the first, hop limit 1.", second_fragment,
                             {.type = 3}, "hop_limit_exceeded", expired)}});
 

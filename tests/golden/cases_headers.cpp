@@ -155,6 +155,20 @@ std::vector<Case> rule_cases() {
                     drops("blackhole", a_to("2001:db8:c3::1"), "blackhole", {{"Ip6InNoRoutes", 0}}),
                     forwards("goto passes over a blackhole.", a_to_b())}});
 
+  const Bytes through_sid = ipv6(kA, "2001:db8:5::1", {.next_header = 43},
+                                 join({srh(17, {.segments_left = 1}, {kB, "2001:db8:5::1"}),
+                                       udp(kA, kB, 1000, 2000, filler(8))}));
+  cases.push_back(
+      {"rule-protocol-after-end",
+       "The lookup after a SID sees the first next header, which is the routing header, and no "
+       "ports.",
+       lab_config("route add 2001:db8:5::1/128 encap seg6local action End dev r-b\n"
+                  "rule add pref 10 to 2001:db8:b::2 ipproto udp prohibit\n"
+                  "rule add pref 11 to 2001:db8:b::2 dport 2000 prohibit\n"),
+       {refuses("UDP to B.", udp_to(2000), denied, "prohibited", prohibited),
+        forwards_as("The same through a SID.", through_sid,
+                    with_byte(with_hop_limit(with_destination(through_sid, kB), 63), 43, 0))}});
+
   cases.push_back(
       {"source-specific-routes",
        "A prefix with source-specific routes hides its own plain route from other sources.",

@@ -53,7 +53,7 @@ struct KernelRouter::Step {
   std::string spoken;  // what `ip` is given
   std::string first;   // sysctl key, device
   std::string second;  // sysctl value, on/off
-  bool changes_links = false;
+  int waits = 0;       // 1: links, 2: addresses; the kernel finishes them later
 };
 
 std::vector<std::string> words_of(std::string_view line) {
@@ -202,7 +202,7 @@ KernelRouter::Step KernelRouter::plan(unsigned line, const std::string& text) {
   step.spoken = joined(words, 0, words.size());
   if (words.size() < 2) return step;
   const bool link = abbreviates(words[0], "link");
-  step.changes_links = link || abbreviates(words[0], "address");
+  step.waits = link ? 1 : abbreviates(words[0], "address") ? 2 : 0;
   if (link && is_verb(words[1], "add")) {
     std::size_t type = 2;
     while (type < words.size() && words[type] != "type") ++type;
@@ -258,8 +258,7 @@ std::vector<LineOutcome> KernelRouter::apply(std::string_view text) {
       continue;
     }
     std::size_t end = begin;
-    while (end < steps.size() && steps[end].kind == first.kind &&
-           steps[end].changes_links == first.changes_links)
+    while (end < steps.size() && steps[end].kind == first.kind && steps[end].waits == first.waits)
       ++end;
     run_batch({steps.begin() + static_cast<std::ptrdiff_t>(begin),
                steps.begin() + static_cast<std::ptrdiff_t>(end)},
@@ -316,7 +315,7 @@ void KernelRouter::run_batch(const std::vector<Step>& steps, std::vector<LineOut
       said.errors.find("Command failed") == std::string::npos) {
     for (auto& outcome : outcomes) outcome.error = -1;
   }
-  if (steps[0].changes_links) settle();
+  if (steps[0].waits != 0) settle();
   if (used < steps.size()) {
     run_batch({steps.begin() + static_cast<std::ptrdiff_t>(used), steps.end()}, outcomes);
   }

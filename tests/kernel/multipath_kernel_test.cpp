@@ -4,10 +4,12 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "golden/lookup_cases.hpp"
-#include "kernel/our_router.hpp"
+#include "golden/packets.hpp"
+#include "kernel/our_packets.hpp"
 
 namespace sidestep::kernel {
 namespace {
@@ -157,6 +159,58 @@ TEST_F(Multipath, PolicyZeroDoesNotSeePorts) { expect_together(kRing, vary_ports
 TEST_F(Multipath, PolicyOneDoesNotSeeTheFlowLabel) {
   expect_together("sysctl -w net.ipv6.fib_multipath_hash_policy=1\n" + std::string(kRing),
                   vary_label);
+}
+
+/// Device that a frame left by, or nothing.
+std::string way_of(const PacketOutcome& outcome) {
+  return outcome.sent.size() == 1 ? outcome.sent[0].device : "";
+}
+
+TEST_F(Multipath, FragmentsOfAPairOfHostsStayTogether) {
+  const std::string config =
+      golden::lookup_lab() +
+      "sysctl -w net.ipv6.fib_multipath_hash_policy=1\n"
+      "link add name r-c address 02:00:00:00:00:0c type dummy\n"
+      "link set r-c up\n"
+      "address add 2001:db8:c::1/64 dev r-c\n"
+      "neigh add 2001:db8:b::2 lladdr 02:00:00:00:0b:02 dev r-b nud permanent\n"
+      "neigh add 2001:db8:c::2 lladdr 02:00:00:00:0c:02 dev r-c nud permanent\n"
+      "route add 2001:db8:1::/48 nexthop via 2001:db8:b::2 nexthop via 2001:db8:c::2\n";
+  auto router = KernelRouter::create();
+  ASSERT_TRUE(router) << router.error().message;
+  for (const auto& outcome : router->apply(config)) ASSERT_EQ(outcome.error, 0) << outcome.text;
+  OurRouter our_router;
+  for (const auto& outcome : our_router.apply(config)) ASSERT_EQ(outcome.error, 0) << outcome.text;
+  KernelPackets kernel(*router);
+  OurPackets ours(our_router);
+  const auto send = [&](bool fragments, std::set<std::string>& kernel_ways,
+                        std::set<std::string>& our_ways) {
+    constexpr std::string_view kFrom = "2001:db8:a::2";
+    constexpr std::string_view kTo = "2001:db8:1::1";
+    for (unsigned i = 0; i < 48; ++i) {
+      const auto port = static_cast<std::uint16_t>(1000 + i);
+      const Bytes datagram = golden::udp(kFrom, kTo, port, 53, golden::filler(16));
+      const Bytes payload =
+          fragments ? golden::join({golden::fragment(17, 0, true, i), datagram}) : datagram;
+      const std::uint8_t next = fragments ? 44 : 17;
+      const Bytes frame = golden::frame("02:00:00:00:00:0a", "02:00:00:00:0a:02",
+                                        golden::ipv6(kFrom, kTo, {.next_header = next}, payload));
+      kernel_ways.insert(way_of(kernel.send("r-a", frame, 1)));
+      our_ways.insert(way_of(ours.send("r-a", frame, TimeNs{kNsPerSecond})));
+    }
+  };
+  std::set<std::string> kernel_whole;
+  std::set<std::string> our_whole;
+  send(false, kernel_whole, our_whole);
+  EXPECT_EQ(kernel_whole, (std::set<std::string>{"r-b", "r-c"}));
+  EXPECT_EQ(our_whole, (std::set<std::string>{"r-b", "r-c"}));
+  std::set<std::string> kernel_fragments;
+  std::set<std::string> our_fragments;
+  send(true, kernel_fragments, our_fragments);
+  EXPECT_EQ(kernel_fragments.size(), 1U);
+  EXPECT_EQ(our_fragments.size(), 1U);
+  EXPECT_FALSE(kernel_fragments.contains(""));
+  EXPECT_FALSE(our_fragments.contains(""));
 }
 
 }  // namespace

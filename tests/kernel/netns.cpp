@@ -123,8 +123,14 @@ Result<Namespace> Namespace::create() {
   static std::once_flag cleaned;
   std::call_once(cleaned, remove_leftovers);
   static std::atomic<unsigned> next{0};
-  std::string name = fmt::format("{}{}-{}", kNamePrefix, getpid(), next.fetch_add(1));
-  const ProgramResult added = run_program(-1, {"ip", "netns", "add", name}, {}, {});
+  // A number may be taken by a process of the same id that was killed; the next one is not.
+  std::string name;
+  ProgramResult added;
+  for (int tries = 0; tries < 8; ++tries) {
+    name = fmt::format("{}{}-{}", kNamePrefix, getpid(), next.fetch_add(1));
+    added = run_program(-1, {"ip", "netns", "add", name}, {}, {});
+    if (added.status == 0 || !std::filesystem::exists(kNamespaceDirectory + "/" + name)) break;
+  }
   if (added.status != 0) {
     return failure(EPERM, fmt::format("`ip netns add` failed: {}", added.errors));
   }

@@ -122,11 +122,12 @@ lookup::Flow flow_of(const Query& query, const fib::Links& links) {
   return flow;
 }
 
-OurAnswer OurRouter::ask(const Query& query, std::uint32_t multipath_hash) const {
+OurAnswer OurRouter::ask(const Query& query, std::uint32_t multipath_hash, TimeNs now) const {
   OurAnswer ours;
   const rcu::ReadSection section;
   lookup::Flow flow = flow_of(query, fib_.links());
   flow.multipath_hash = multipath_hash;
+  flow.now = now;
   const lookup::Answer found = query.iif.empty() ? fib_.output(flow) : fib_.input(flow);
   ours.answer.error = found.error();
   const fib::Route* route = found.route();

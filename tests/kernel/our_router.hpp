@@ -32,7 +32,8 @@ class OurRouter {
   /// the language.
   std::vector<LineOutcome> apply(std::string_view text);
   /// @param multipath_hash  31 bits that choose among equal hops; 0: computed from the flow
-  [[nodiscard]] OurAnswer ask(const Query& query, std::uint32_t multipath_hash = 0) const;
+  [[nodiscard]] OurAnswer ask(const Query& query, std::uint32_t multipath_hash = 0,
+                              TimeNs now = {}) const;
 
   [[nodiscard]] const lookup::Fib& fib() const noexcept { return fib_; }
   [[nodiscard]] const neighbor::Table& neighbors() const noexcept { return neighbors_; }

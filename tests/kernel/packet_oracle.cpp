@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@
 #include "io/capture_reader.hpp"
 #include "kernel/netns.hpp"
 #include "kernel/our_packets.hpp"
+#include "kernel/packet_explanation.hpp"
 #include "kernel/random_packets.hpp"
 
 namespace {
@@ -52,6 +54,7 @@ struct RunResult {
   std::uint64_t frames = 0;  ///< that came out of the kernel
   std::vector<std::string> line_differences;
   std::vector<PacketDifference> differences;
+  std::map<std::string, std::uint64_t> explained;  ///< by heading of docs/kernel-differences.md
 };
 
 std::string joined(const std::vector<std::string>& lines) {
@@ -80,6 +83,8 @@ RunResult run(const std::vector<std::string>& lines, std::vector<DeviceFrame> fr
   }
   const auto kernel_said = router->apply(joined(lines));
   OurRouter our_router;
+  our_router.apply(
+      "sysctl -w net.ipv6.auto_flowlabels=0");  // the kernel's labels come from a secret
   const auto we_said = our_router.apply(joined(lines));
   for (std::size_t i = 0; i < kernel_said.size(); ++i) {
     const int ours = i < we_said.size() ? we_said[i].error : -1;
@@ -100,8 +105,13 @@ RunResult run(const std::vector<std::string>& lines, std::vector<DeviceFrame> fr
     const PacketOutcome said = kernel.send(one.device, one.frame, mine.sent.size());
     ++result.packets;
     result.frames += said.sent.size();
-    if (auto words = describe_difference(said, mine); !words.empty())
-      result.differences.push_back({one, std::move(words)});
+    auto words = describe_difference(said, mine);
+    if (words.empty()) continue;
+    if (const auto heading = explanation_of(one.frame, said, mine, our_router); !heading.empty()) {
+      ++result.explained[heading];
+      continue;
+    }
+    result.differences.push_back({one, std::move(words)});
   }
   return result;
 }
@@ -122,24 +132,27 @@ std::vector<std::string> shrink_lines(std::vector<std::string> lines, const Devi
   }
 }
 
+/// Shrinks and prints. A difference that the packet alone does not show depends on the ones before; then only the run repeats it.
 void show(const std::vector<std::string>& lines, const PacketDifference& difference) {
-  std::vector<std::string> small = lines;
   std::string words = difference.words;
-  const RunResult alone = run(lines, {difference.frame});
-  if (alone.differences.empty()) {
-    fmt::print("(the packet alone shows no difference: it depends on the ones before)\n");
-  } else {
-    small = shrink_lines(lines, difference.frame);
+  const bool alone = !run(lines, {difference.frame}).differences.empty();
+  if (alone) {
+    const auto small = shrink_lines(lines, difference.frame);
     const RunResult again = run(small, {difference.frame});
     if (!again.differences.empty()) words = again.differences[0].words;
+    fmt::print("--- configuration:\n");
+    for (const auto& line : small) fmt::print("    {}\n", line);
   }
-  fmt::print("--- configuration:\n");
-  for (const auto& line : small) fmt::print("    {}\n", line);
-  fmt::print("  in {}\n{}\n{}", difference.frame.device, hex_of(difference.frame.frame), words);
-  std::string hex = hex_of(difference.frame.frame, "");
-  std::erase(hex, '\n');
-  fmt::print("  again: packet_oracle --config FILE --check-mac --frame {}={}\n",
-             difference.frame.device, hex);
+  fmt::print("  in {}\n{}\n{}", difference.frame.device, beginning_of(difference.frame.frame),
+             words);
+  if (alone) {
+    std::string hex = hex_of(difference.frame.frame, "");
+    std::erase(hex, '\n');
+    fmt::print("  again: packet_oracle --config FILE --check-mac --frame {}={}\n",
+               difference.frame.device, hex);
+  } else {
+    fmt::print("  (the packet alone shows no difference: it depends on the ones before)\n");
+  }
   std::fflush(stdout);
 }
 
@@ -178,6 +191,12 @@ DeviceFrame parse_frame(const std::string& argument) {
   return frame;
 }
 
+void print_explained(const std::map<std::string, std::uint64_t>& explained) {
+  for (const auto& [heading, count] : explained) {
+    fmt::print("  {} explained by docs/kernel-differences.md, \"{}\"\n", count, heading);
+  }
+}
+
 int run_file(const Options& options) {
   std::vector<DeviceFrame> frames;
   for (const auto& capture : options.captures) {
@@ -192,11 +211,12 @@ int run_file(const Options& options) {
   const RunResult result = run(read_lines(options.config), frames, !options.check_mac);
   for (const auto& line : result.line_differences) fmt::print("line differs: {}\n", line);
   for (const auto& one : result.differences) {
-    fmt::print("in {}\n{}\n{}", one.frame.device, hex_of(one.frame.frame), one.words);
+    fmt::print("in {}\n{}\n{}", one.frame.device, beginning_of(one.frame.frame), one.words);
   }
-  fmt::print("packet oracle: {} packets compared, {} frames from the kernel, {} differences\n",
-             result.packets, result.frames,
-             result.differences.size() + result.line_differences.size());
+  fmt::print(
+      "packet oracle: {} packets compared, {} frames from the kernel, {} unexplained differences\n",
+      result.packets, result.frames, result.differences.size() + result.line_differences.size());
+  print_explained(result.explained);
   return result.differences.empty() && result.line_differences.empty() ? 0 : 1;
 }
 
@@ -205,6 +225,7 @@ int run_random(const Options& options) {
   std::uint64_t frames_out = 0;
   std::uint64_t differences = 0;
   unsigned shown = 0;
+  std::map<std::string, std::uint64_t> explained;
   for (unsigned i = 0; i < options.configs; ++i) {
     const std::uint64_t seed = options.seed + i;
     const auto lines = random_forwarding_config(seed);
@@ -215,21 +236,26 @@ int run_random(const Options& options) {
     const RunResult result = run(lines, frames);
     packets += result.packets;
     frames_out += result.frames;
+    for (const auto& [heading, count] : result.explained) explained[heading] += count;
     differences += result.differences.size() + result.line_differences.size();
     for (const auto& line : result.line_differences)
       fmt::print("seed {}: line differs: {}\n", seed, line);
     for (const auto& one : result.differences) {
       if (shown >= options.shown_max) break;
       ++shown;
-      fmt::print("seed {}: {} differences; one:\n", seed, result.differences.size());
+      fmt::print(
+          "seed {}: {} differences; one (packet_oracle --configs 1 --packets {} --seed {}):\n",
+          seed, result.differences.size(), options.packets, seed);
       show(lines, one);
+      break;  // the others of this router are often the same
     }
   }
   fmt::print(
       "packet oracle: seeds {}..{}: {} configurations, {} packets compared, {} frames from the "
-      "kernel, {} differences\n",
+      "kernel, {} unexplained differences\n",
       options.seed, options.seed + options.configs - 1, options.configs, packets, frames_out,
       differences);
+  print_explained(explained);
   return differences == 0 ? 0 : 1;
 }
 

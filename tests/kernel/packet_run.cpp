@@ -187,13 +187,20 @@ std::string hex_of(const Bytes& bytes, std::string_view indent) {
   return text;
 }
 
+std::string beginning_of(const Bytes& bytes) {
+  constexpr std::size_t kShown = 192;
+  if (bytes.size() <= kShown) return hex_of(bytes);
+  return hex_of(Bytes(bytes.begin(), bytes.begin() + kShown)) +
+         fmt::format("… ({} bytes)", bytes.size());
+}
+
 std::string describe_difference(const PacketOutcome& kernel, const PacketOutcome& ours) {
   std::string text;
   if (kernel.sent != ours.sent) {
     const auto list = [&](std::string_view who, const std::vector<DeviceFrame>& frames) {
       text += fmt::format("  {} sent {} frames\n", who, frames.size());
       for (const auto& one : frames)
-        text += fmt::format("   out {}\n{}\n", one.device, hex_of(one.frame));
+        text += fmt::format("   out {}\n{}\n", one.device, beginning_of(one.frame));
     };
     list("the kernel", kernel.sent);
     list("ours", ours.sent);

@@ -64,6 +64,9 @@ class KernelPackets {
 /// `0011…` in lines of 32 bytes.
 [[nodiscard]] std::string hex_of(const Bytes& bytes, std::string_view indent = "    ");
 
+/// The same of a frame's first 192 bytes.
+[[nodiscard]] std::string beginning_of(const Bytes& bytes);
+
 /// In words, how `ours` differs from `kernel`; empty when frames and counters are equal.
 [[nodiscard]] std::string describe_difference(const PacketOutcome& kernel,
                                               const PacketOutcome& ours);
