@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Local delivery: the chain of extension headers as the destination works through
+// SPDX-License-Identifier: Apache-2.0
+// Local delivery: the chain of extension headers as the destination works through
 // it (RFC 8200 §4), one header at a time in the order they come.
 //
 // A hop-by-hop header was dealt with on reception, and one that is not directly behind the IPv6 header is a protocol

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Sending. A forwarded packet has passed one test of its size already, against
+// SPDX-License-Identifier: Apache-2.0
+// Sending. A forwarded packet has passed one test of its size already, against
 // the MTU that the kernel takes for forwarding; here the route's own MTU counts, so a route with `mtu 1000` refuses
 // what is longer and says so with that number, below the minimum of RFC 8200 as it is. The packet's hop limit has
 // been taken by then, and the quoted packet shows it.

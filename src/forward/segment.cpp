@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Where segment routing meets the pipeline: module srv6 rewrites the packet and
+// SPDX-License-Identifier: Apache-2.0
+// Where segment routing meets the pipeline: module srv6 rewrites the packet and
 // says what it wants, and here it gets it.
 //
 // Neither path touches the hop limit for moving on to the next segment; forward() takes one when the packet leaves.
