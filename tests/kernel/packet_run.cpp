@@ -140,13 +140,27 @@ CounterDeltas KernelPackets::read_counters() const {
   return counters;
 }
 
+// The counters of an instant: they are in several files, and the kernel may send something of its own between reading
+// two of them. Frames captured until then are forgotten, since their share is in these counters.
+CounterDeltas KernelPackets::quiet_counters() {
+  constexpr int kTries = 20;
+  CounterDeltas counters = read_counters();
+  for (int i = 0; i < kTries; ++i) {
+    std::vector<DeviceFrame> earlier;
+    receive(earlier, 0, SIZE_MAX);
+    CounterDeltas again = read_counters();
+    const bool quiet = again == counters && earlier.empty();
+    counters = std::move(again);
+    if (quiet) break;
+  }
+  return counters;
+}
+
 PacketOutcome KernelPackets::send(const std::string& device, const Bytes& frame,
                                   std::size_t expected, unsigned count) {
   PacketOutcome outcome;
   std::vector<DeviceFrame> captured;
-  receive(captured, 0, SIZE_MAX);  // what came since the last time
-  captured.clear();
-  const CounterDeltas before = read_counters();
+  const CounterDeltas before = quiet_counters();
   for (const auto& port : ports_) {
     for (unsigned i = 0; port.device == device && i < count; ++i) {
       if (::send(port.socket, frame.data(), frame.size(), 0) >= 0) continue;
@@ -156,7 +170,12 @@ PacketOutcome KernelPackets::send(const std::string& device, const Bytes& frame,
   }
   if (expected > 0) receive(captured, 250, expected);
   receive(captured, 4, SIZE_MAX);
-  outcome.counters = counter_deltas(before, read_counters());
+  CounterDeltas after = read_counters();
+  for (CounterDeltas again = read_counters(); again != after; again = read_counters()) {
+    after = std::move(again);
+    receive(captured, 4, SIZE_MAX);
+  }
+  outcome.counters = counter_deltas(before, after);
   for (auto& one : captured) {
     if (housekeeping_type(one.frame) != 0) {
       forget(one, outcome.counters);

@@ -54,6 +54,7 @@ class KernelPackets {
   };
   void receive(std::vector<DeviceFrame>& sent, int timeout_ms, std::size_t wanted);
   [[nodiscard]] CounterDeltas read_counters() const;
+  [[nodiscard]] CounterDeltas quiet_counters();
 
   const KernelRouter& router_;
   std::vector<Port> ports_;
