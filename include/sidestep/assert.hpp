@@ -22,9 +22,9 @@ AssertHandler set_assert_handler(AssertHandler handler) noexcept;
 }  // namespace sidestep
 
 // An invariant of ours or a duty of the caller: on in every build.
-#define SIDESTEP_ASSERT(condition)                                              \
-  (static_cast<bool>(condition)                                                 \
-       ? static_cast<void>(0)                                                   \
+#define SIDESTEP_ASSERT(condition) \
+  (static_cast<bool>(condition)    \
+       ? static_cast<void>(0)      \
        : ::sidestep::assert_failed(#condition, std::source_location::current()))
 
 // The same on hot paths: only where SIDESTEP_DEBUG is defined (presets dev and asan).

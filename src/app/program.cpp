@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -214,8 +215,14 @@ int run(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return fail_usage(error.what());
   }
-  const int status = command.action();
-  // What was printed must have arrived: a full disk behind a redirection is a failure.
+  // What was printed must have arrived: a full disk behind a redirection is a failure. fmt throws when it notices, the
+  // last flush tells the rest.
+  int status = kExitFailed;
+  try {
+    status = command.action();
+  } catch (const std::system_error&) {
+    return fail("the output cannot be written");
+  }
   if (std::fflush(stdout) != 0) return fail("the output cannot be written");
   return status;
 }

@@ -117,6 +117,16 @@ TEST(Program, ReportsAllMistakesOfAConfiguration) {
   EXPECT_FALSE(std::filesystem::exists(directory.path("out"))) << "nothing is written";
 }
 
+TEST(Program, SaysOneWhenTheOutputCannotBeWritten) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  for (const std::string words : {" drops", " drops --json"}) {
+    const int status =
+        std::system((quoted(SIDESTEP_PROGRAM) + words + " >/dev/full 2>/dev/null").c_str());
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 1) << words;
+  }
+}
+
 TEST(Program, ListsEveryDropReason) {
   const auto ran = run_program({"drops"});
   EXPECT_EQ(ran.status, 0);

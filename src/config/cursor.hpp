@@ -52,7 +52,7 @@ class Cursor {
   bool fail_at(const Word& word, std::string expected);
   bool fail(std::string expected) {
     return fail_at(last(), std::move(expected));
-  }                                      ///< instead of the last taken word
+  }  ///< instead of the last taken word
   bool fail_next(std::string expected);  ///< instead of the next word or the end of the line
   [[nodiscard]] const std::optional<Mistake>& mistake() const { return mistake_; }
 

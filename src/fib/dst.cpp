@@ -24,31 +24,33 @@ std::atomic<std::uint64_t> g_uncached_count{0};
 }  // namespace
 
 const Dst& null_dst() noexcept {
-  static const Dst dst(DstClass::kStatic,
-                       DstFields{.input = DstInput::kUnreachable, .error = ENETUNREACH, .device = kLoopbackIndex},
-                       nullptr);
+  static const Dst dst(
+      DstClass::kStatic,
+      DstFields{.input = DstInput::kUnreachable, .error = ENETUNREACH, .device = kLoopbackIndex},
+      nullptr);
   return dst;
 }
 
 const Dst& blackhole_dst() noexcept {
-  static const Dst dst(DstClass::kStatic,
-                       DstFields{.input = DstInput::kBlackhole, .error = EINVAL, .device = kLoopbackIndex},
-                       nullptr);
+  static const Dst dst(
+      DstClass::kStatic,
+      DstFields{.input = DstInput::kBlackhole, .error = EINVAL, .device = kLoopbackIndex}, nullptr);
   return dst;
 }
 
 const Dst& prohibit_dst() noexcept {
-  static const Dst dst(DstClass::kStatic,
-                       DstFields{.input = DstInput::kProhibit, .error = EACCES, .device = kLoopbackIndex},
-                       nullptr);
+  static const Dst dst(
+      DstClass::kStatic,
+      DstFields{.input = DstInput::kProhibit, .error = EACCES, .device = kLoopbackIndex}, nullptr);
   return dst;
 }
 
 #ifdef SIDESTEP_DEBUG
 void BorrowedDst::report_escape(std::source_location use) const {
-  assert_failed(fmt::format("a borrowed destination escaped its read section; it was borrowed at {}:{}",
-                            borrowed_at_.file_name(), borrowed_at_.line()),
-                use);
+  assert_failed(
+      fmt::format("a borrowed destination escaped its read section; it was borrowed at {}:{}",
+                  borrowed_at_.file_name(), borrowed_at_.line()),
+      use);
 }
 #endif
 
@@ -63,7 +65,8 @@ bool OwnedDst::try_take(const Dst& dst) noexcept {
   auto owners = dst.owners_.load(std::memory_order_relaxed);
   while (owners != 0) {
     // Relaxed: the borrow already ordered the fields; success only has to keep the counter from reaching zero.
-    if (dst.owners_.compare_exchange_weak(owners, owners + 1, std::memory_order_relaxed)) return true;
+    if (dst.owners_.compare_exchange_weak(owners, owners + 1, std::memory_order_relaxed))
+      return true;
   }
   return false;
 }
@@ -134,7 +137,8 @@ void PacketDst::set_owned(OwnedDst dst) noexcept {
 
 void PacketDst::reset() noexcept {
   const auto word = std::exchange(word_, 0);
-  if (word != 0 && (word & kBorrowedBit) == 0) OwnedDst::release(*reinterpret_cast<const Dst*>(word));
+  if (word != 0 && (word & kBorrowedBit) == 0)
+    OwnedDst::release(*reinterpret_cast<const Dst*>(word));
 }
 
 bool PacketDst::force_owned() noexcept {

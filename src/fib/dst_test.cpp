@@ -20,7 +20,9 @@ RouteFields unicast(std::string_view destination) {
 
 class Ownership : public ::testing::Test {
  protected:
-  void SetUp() override { rcu::barrier(); }  // what an earlier test retired must not be counted in this one
+  void SetUp() override {
+    rcu::barrier();
+  }  // what an earlier test retired must not be counted in this one
   rcu::Reader reader_;
 };
 

@@ -29,7 +29,8 @@ template <typename T>
 class Reservation {
  public:
   explicit Reservation(std::size_t count_max) : bytes_(count_max * sizeof(T)) {
-    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     SIDESTEP_ASSERT(memory != MAP_FAILED);
     base_ = static_cast<T*>(memory);
   }
@@ -92,7 +93,8 @@ class GraceQueue {
       const std::lock_guard lock(batch->done->mutex);
       auto& numbers = batch->done->numbers;
       numbers.insert(numbers.end(), batch->numbers.begin(), batch->numbers.end());
-      batch->done->any.store(true, std::memory_order_release);  // pairs with the acquire in take_done()
+      batch->done->any.store(true,
+                             std::memory_order_release);  // pairs with the acquire in take_done()
     }
     delete batch;
   }
@@ -109,7 +111,9 @@ class IndexPool {
   explicit IndexPool(std::size_t count_max) : memory_(count_max), count_max_(count_max) {}
 
   [[nodiscard]] T& operator[](std::uint32_t index) noexcept { return memory_.base()[index]; }
-  [[nodiscard]] const T& operator[](std::uint32_t index) const noexcept { return memory_.base()[index]; }
+  [[nodiscard]] const T& operator[](std::uint32_t index) const noexcept {
+    return memory_.base()[index];
+  }
   /// An object that no reader sees, with a default value.
   [[nodiscard]] std::uint32_t allocate() {
     if (free_.empty()) free_ = waiting_.take_done();
@@ -149,7 +153,9 @@ class DirectPool {
 
   explicit DirectPool(std::size_t count_max) : memory_(count_max), count_max_(count_max) {}
 
-  [[nodiscard]] std::atomic<std::uint32_t>& operator[](std::uint32_t index) noexcept { return memory_.base()[index]; }
+  [[nodiscard]] std::atomic<std::uint32_t>& operator[](std::uint32_t index) noexcept {
+    return memory_.base()[index];
+  }
   [[nodiscard]] const std::atomic<std::uint32_t>& operator[](std::uint32_t index) const noexcept {
     return memory_.base()[index];
   }
@@ -180,10 +186,14 @@ class DirectPool {
   void retire(std::uint32_t base, unsigned order) {
     used_ -= std::size_t{1} << order;
     waiting_used_ += std::size_t{1} << order;
-    waiting_.add(base | (order - kOrderMin));  // bases are multiples of 16: the low four bits carry the order
+    waiting_.add(
+        base |
+        (order - kOrderMin));  // bases are multiples of 16: the low four bits carry the order
   }
   [[nodiscard]] std::size_t used_bytes() const noexcept { return used_ * sizeof(std::uint32_t); }
-  [[nodiscard]] std::size_t waiting_bytes() const noexcept { return waiting_used_ * sizeof(std::uint32_t); }
+  [[nodiscard]] std::size_t waiting_bytes() const noexcept {
+    return waiting_used_ * sizeof(std::uint32_t);
+  }
 
  private:
   static constexpr std::uint32_t kOrderMask = (1U << kOrderMin) - 1;

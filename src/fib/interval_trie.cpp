@@ -39,9 +39,9 @@ constexpr std::size_t kTopCount = std::size_t{1} << kTopBits;
 constexpr std::size_t kFanOut = 16;
 
 // Bounds that decide the shape, measured on a real table: see docs/perf.md.
-constexpr std::size_t kBucketMax = 64;        // intervals; more become a direct node
-constexpr std::size_t kBucketMin = 24;        // a direct node with fewer becomes a bucket again
-constexpr double kIntervalsPerEntry = 4.0;    // of a new direct node
+constexpr std::size_t kBucketMax = 64;      // intervals; more become a direct node
+constexpr std::size_t kBucketMin = 24;      // a direct node with fewer becomes a bucket again
+constexpr double kIntervalsPerEntry = 4.0;  // of a new direct node
 constexpr std::size_t kIntervalsPerEntryMax = 16;  // a direct node with more is spread anew
 
 constexpr std::size_t kNodesMax = std::size_t{1} << 23;
@@ -81,7 +81,8 @@ std::uint32_t chunk_of(const net::Ipv6Address& address, unsigned position) {
 unsigned suggested_index_bits(std::size_t intervals, unsigned region_bits) {
   const auto wanted = std::lround(std::log2(static_cast<double>(intervals) / kIntervalsPerEntry));
   const auto limit = std::min(DirectPool::kOrderMax, region_bits);
-  return std::clamp(static_cast<unsigned>(std::max(wanted, 0L)), std::min(DirectPool::kOrderMin, limit), limit);
+  return std::clamp(static_cast<unsigned>(std::max(wanted, 0L)),
+                    std::min(DirectPool::kOrderMin, limit), limit);
 }
 
 }  // namespace
@@ -140,7 +141,8 @@ IntervalTrie::~IntervalTrie() = default;
 LeafId IntervalTrie::allocate_leaf(const net::Prefix& prefix, LeafId parent) {
   const auto leaf = leaves_.allocate();
   leaves_[leaf].prefix = prefix;
-  leaves_[leaf].parent.store(parent, std::memory_order_relaxed);  // published with the first reference to the leaf
+  leaves_[leaf].parent.store(
+      parent, std::memory_order_relaxed);  // published with the first reference to the leaf
   return leaf;
 }
 
@@ -155,12 +157,14 @@ LeafId IntervalTrie::lookup(const net::Ipv6Address& address) const noexcept {
   return finish(top_[top_of(address)].load(std::memory_order_acquire), address, kTopBits);
 }
 
-LeafId IntervalTrie::finish(Ref ref, const net::Ipv6Address& address, unsigned position) const noexcept {
+LeafId IntervalTrie::finish(Ref ref, const net::Ipv6Address& address,
+                            unsigned position) const noexcept {
   std::uint32_t chunk = chunk_of(address, position);
   std::uint32_t rest = chunk;  // the bits of the chunk that no direct node has used yet
   for (;;) {
     switch (tag_of(ref)) {
-      case Tag::kLeaf: return ref;
+      case Tag::kLeaf:
+        return ref;
       case Tag::kSearch: {
         const SearchNode& node = nodes_[ref & kPayload];
         __builtin_prefetch(&node.refs);
@@ -174,7 +178,8 @@ LeafId IntervalTrie::finish(Ref ref, const net::Ipv6Address& address, unsigned p
         [[fallthrough]];
       case Tag::kDirect: {
         const unsigned index_bits = index_bits_of(ref);
-        ref = direct_[base_of(ref) + (rest >> (kChunkBits - index_bits))].load(std::memory_order_acquire);
+        ref = direct_[base_of(ref) + (rest >> (kChunkBits - index_bits))].load(
+            std::memory_order_acquire);
         rest <<= index_bits;
         break;
       }
@@ -182,7 +187,8 @@ LeafId IntervalTrie::finish(Ref ref, const net::Ipv6Address& address, unsigned p
   }
 }
 
-void IntervalTrie::lookup_batch(std::span<const net::Ipv6Address> addresses, std::span<LeafId> leaves) const noexcept {
+void IntervalTrie::lookup_batch(std::span<const net::Ipv6Address> addresses,
+                                std::span<LeafId> leaves) const noexcept {
   SIDESTEP_ASSERT(addresses.size() == leaves.size());
   for (std::size_t i = 0; i < addresses.size(); ++i) leaves[i] = lookup(addresses[i]);
 }
@@ -222,7 +228,8 @@ void IntervalTrie::apply(const net::Prefix& prefix, LeafId from, LeafId to) {
   for (std::uint32_t top = first; top < first + span; ++top) {
     const Ref before = top_[top].load(std::memory_order_relaxed);  // we are the only writer
     const Ref after = this->edit(before, Region{}, edit);
-    if (after != before) top_[top].store(after, std::memory_order_release);  // pairs with the acquire in lookup()
+    if (after != before)
+      top_[top].store(after, std::memory_order_release);  // pairs with the acquire in lookup()
   }
 }
 
@@ -233,7 +240,8 @@ IntervalTrie::Ref IntervalTrie::edit(Ref ref, const Region& region, const Edit& 
     replace_owners_below(ref, edit);
     return ref;
   }
-  return tag_of(ref) == Tag::kDirect ? edit_direct(ref, region, edit) : edit_bucket(ref, region, edit);
+  return tag_of(ref) == Tag::kDirect ? edit_direct(ref, region, edit)
+                                     : edit_bucket(ref, region, edit);
 }
 
 IntervalTrie::Ref IntervalTrie::replace_owner(Ref ref, const Edit& edit) {
@@ -246,7 +254,8 @@ void IntervalTrie::adopt(LeafId owner, const Edit& edit) {
   LeafId leaf = owner;
   while (leaf != edit.from && leaf != edit.to) {
     const LeafId above = parent(leaf);
-    if (above == edit.from) leaves_[leaf].parent.store(edit.to, std::memory_order_relaxed);  // writers and tests read it
+    if (above == edit.from)
+      leaves_[leaf].parent.store(edit.to, std::memory_order_relaxed);  // writers and tests read it
     leaf = above;
   }
 }
@@ -257,14 +266,17 @@ void IntervalTrie::replace_owners_below(Ref ref, const Edit& edit) {
     const Ref below = place.load(std::memory_order_relaxed);
     if (tag_of(below) != Tag::kLeaf) return replace_owners_below(below, edit);
     const Ref owner = replace_owner(below, edit);
-    if (owner != below) place.store(owner, std::memory_order_release);  // pairs with the acquire in step() and finish()
+    if (owner != below)
+      place.store(owner,
+                  std::memory_order_release);  // pairs with the acquire in step() and finish()
   };
   if (tag_of(ref) == Tag::kSearch) {
     auto& refs = nodes_[ref & kPayload].refs;
     for (std::size_t i = 0; i < kFanOut; ++i) {
       // Unused places repeat the last reference; below it the work is done once.
       const Ref below = refs[i].load(std::memory_order_relaxed);
-      const bool repeated = i != 0 && tag_of(below) != Tag::kLeaf && below == refs[i - 1].load(std::memory_order_relaxed);
+      const bool repeated = i != 0 && tag_of(below) != Tag::kLeaf &&
+                            below == refs[i - 1].load(std::memory_order_relaxed);
       if (!repeated) replace_in(refs[i]);
     }
     return;
@@ -301,7 +313,8 @@ IntervalTrie::Ref IntervalTrie::edit_bucket(Ref ref, const Region& region, const
     if (edit.last < end) put(edit.last + 1, owner);
   }
   if (after == before) return ref;
-  edit.boundaries_added += static_cast<std::int64_t>(after.size()) - static_cast<std::int64_t>(before.size());
+  edit.boundaries_added +=
+      static_cast<std::int64_t>(after.size()) - static_cast<std::int64_t>(before.size());
   const Ref built = build(after, region);
   dispose(ref);
   return built;
@@ -318,14 +331,16 @@ IntervalTrie::Ref IntervalTrie::edit_direct(Ref ref, const Region& region, const
     auto& place = direct_[base + i];
     const Ref before = place.load(std::memory_order_relaxed);
     const Ref after = this->edit(before, region.part(i, index_bits), edit);
-    if (after != before) place.store(after, std::memory_order_release);  // pairs with the acquire in finish()
+    if (after != before)
+      place.store(after, std::memory_order_release);  // pairs with the acquire in finish()
   }
   auto& shape = direct_shapes_[base];
   shape.boundaries += edit.boundaries_added - added_before;
   ++shape.edits;
   const auto entries = std::size_t{1} << index_bits;
-  const bool crowded = shape.boundaries > static_cast<std::int64_t>(entries * kIntervalsPerEntryMax) &&
-                       index_bits < std::min(DirectPool::kOrderMax, region.bits);
+  const bool crowded =
+      shape.boundaries > static_cast<std::int64_t>(entries * kIntervalsPerEntryMax) &&
+      index_bits < std::min(DirectPool::kOrderMax, region.bits);
   if (!crowded && shape.edits < entries) return ref;
   shape.edits = 0;
   return reshape(ref, region);
@@ -337,7 +352,8 @@ IntervalTrie::Ref IntervalTrie::reshape(Ref ref, const Region& region) {
   collect(ref, region.low, region, intervals);
   const unsigned wanted = suggested_index_bits(intervals.size(), region.bits);
   const unsigned present = index_bits_of(ref);
-  const bool fits = intervals.size() >= kBucketMin && wanted + 1 >= present && wanted <= present + 1;
+  const bool fits =
+      intervals.size() >= kBucketMin && wanted + 1 >= present && wanted <= present + 1;
   if (fits) return ref;
   const Ref built = build(intervals, region);
   dispose(ref);
@@ -349,7 +365,8 @@ IntervalTrie::Ref IntervalTrie::edit_deeper(Ref owner, const Edit& edit) {
   const Edit below = edit.at(edit.position + kChunkBits);
   const Region region{.low = 0, .bits = kChunkBits, .position = below.position};
   const bool was_deeper = tag_of(owner) == Tag::kDeeper;
-  const Ref root = was_deeper ? direct_ref(Tag::kDirect, index_bits_of(owner), base_of(owner)) : owner;
+  const Ref root =
+      was_deeper ? direct_ref(Tag::kDirect, index_bits_of(owner), base_of(owner)) : owner;
   const Ref edited = this->edit(root, region, below);
   Intervals intervals;
   collect(edited, 0, region, intervals);
@@ -358,7 +375,9 @@ IntervalTrie::Ref IntervalTrie::edit_deeper(Ref owner, const Edit& edit) {
     return intervals[0].ref;
   }
   Ref direct = edited;
-  if (tag_of(edited) != Tag::kDirect) {  // few intervals: a narrow direct node all the same, so that `deeper` names one
+  if (tag_of(edited) !=
+      Tag::
+          kDirect) {  // few intervals: a narrow direct node all the same, so that `deeper` names one
     direct = build_direct(intervals, region, DirectPool::kOrderMin);
     dispose(edited);
   }
@@ -368,7 +387,8 @@ IntervalTrie::Ref IntervalTrie::edit_deeper(Ref owner, const Edit& edit) {
 // ---- Building and taking apart
 
 // The intervals below a reference, neighbors with one owner merged.
-void IntervalTrie::collect(Ref ref, std::uint32_t start, const Region& region, Intervals& out) const {
+void IntervalTrie::collect(Ref ref, std::uint32_t start, const Region& region,
+                           Intervals& out) const {
   switch (tag_of(ref)) {
     case Tag::kLeaf:
     case Tag::kDeeper:
@@ -399,7 +419,8 @@ void IntervalTrie::collect(Ref ref, std::uint32_t start, const Region& region, I
 
 IntervalTrie::Ref IntervalTrie::build(std::span<const Interval> intervals, const Region& region) {
   if (intervals.size() == 1) return intervals[0].ref;
-  if (intervals.size() <= kBucketMax || region.bits < DirectPool::kOrderMin) return build_search(intervals);
+  if (intervals.size() <= kBucketMax || region.bits < DirectPool::kOrderMin)
+    return build_search(intervals);
   return build_direct(intervals, region, suggested_index_bits(intervals.size(), region.bits));
 }
 
@@ -412,7 +433,8 @@ IntervalTrie::Ref IntervalTrie::build_search(std::span<const Interval> intervals
     std::size_t taken = 0;
     for (std::size_t n = 0; n < node_count; ++n) {
       const std::size_t count = (level.size() - taken) / (node_count - n);
-      above.push_back({level[taken].start, build_search_node(std::span(level).subspan(taken, count))});
+      above.push_back(
+          {level[taken].start, build_search_node(std::span(level).subspan(taken, count))});
       taken += count;
     }
     level.swap(above);
@@ -429,13 +451,14 @@ IntervalTrie::Ref IntervalTrie::build_search_node(std::span<const Interval> inte
     // Relaxed: published with the release store of the reference to this node.
     node.refs[i].store(interval.ref, std::memory_order_relaxed);
     const bool used = i + 1 < intervals.size();
-    node.separators[i] = used ? static_cast<std::int32_t>(intervals[i + 1].start ^ kBias) : kSeparatorUnused;
+    node.separators[i] =
+        used ? static_cast<std::int32_t>(intervals[i + 1].start ^ kBias) : kSeparatorUnused;
   }
   return make_ref(Tag::kSearch, index);
 }
 
-IntervalTrie::Ref IntervalTrie::build_direct(std::span<const Interval> intervals, const Region& region,
-                                             unsigned index_bits) {
+IntervalTrie::Ref IntervalTrie::build_direct(std::span<const Interval> intervals,
+                                             const Region& region, unsigned index_bits) {
   const std::uint32_t base = direct_.allocate(index_bits);
   std::int64_t boundaries = 0;
   std::size_t at = 0;  // the interval that holds the start of the part
@@ -444,11 +467,13 @@ IntervalTrie::Ref IntervalTrie::build_direct(std::span<const Interval> intervals
     const Region part = region.part(i, index_bits);
     while (at + 1 < intervals.size() && intervals[at + 1].start <= part.low) ++at;
     part_intervals.assign(1, {part.low, intervals[at].ref});
-    for (std::size_t next = at + 1; next < intervals.size() && intervals[next].start <= part.high(); ++next) {
+    for (std::size_t next = at + 1; next < intervals.size() && intervals[next].start <= part.high();
+         ++next) {
       part_intervals.push_back(intervals[next]);
     }
     boundaries += static_cast<std::int64_t>(part_intervals.size()) - 1;
-    direct_[base + i].store(build(part_intervals, part), std::memory_order_relaxed);  // published with the node
+    direct_[base + i].store(build(part_intervals, part),
+                            std::memory_order_relaxed);  // published with the node
   }
   direct_shapes_[base] = {.boundaries = boundaries, .edits = 0};
   return direct_ref(Tag::kDirect, index_bits, base);
@@ -477,10 +502,11 @@ void IntervalTrie::dispose(Ref ref) {
 }
 
 IntervalTrie::Size IntervalTrie::size() const noexcept {
-  return {.prefixes = prefix_count_,
-          .lookup_bytes = kTopCount * sizeof(Ref) + nodes_.used_bytes() + direct_.used_bytes(),
-          .leaf_bytes = leaves_.used_bytes(),
-          .waiting_bytes = nodes_.waiting_bytes() + direct_.waiting_bytes() + leaves_.waiting_bytes()};
+  return {
+      .prefixes = prefix_count_,
+      .lookup_bytes = kTopCount * sizeof(Ref) + nodes_.used_bytes() + direct_.used_bytes(),
+      .leaf_bytes = leaves_.used_bytes(),
+      .waiting_bytes = nodes_.waiting_bytes() + direct_.waiting_bytes() + leaves_.waiting_bytes()};
 }
 
 }  // namespace sidestep::fib

@@ -52,16 +52,21 @@ class IntervalTrie {
   /// The longest prefix that covers `address`.
   [[nodiscard]] LeafId lookup(const net::Ipv6Address& address) const noexcept;
   /// The same for many. Equal sizes, asserted.
-  void lookup_batch(std::span<const net::Ipv6Address> addresses, std::span<LeafId> leaves) const noexcept;
+  void lookup_batch(std::span<const net::Ipv6Address> addresses,
+                    std::span<LeafId> leaves) const noexcept;
 
   /// The next shorter prefix that covers this one. Writer, or a reader on a leaf that it has just found.
-  [[nodiscard]] LeafId parent(LeafId leaf) const noexcept { return leaves_[leaf].parent.load(std::memory_order_relaxed); }
-  [[nodiscard]] const net::Prefix& prefix(LeafId leaf) const noexcept { return leaves_[leaf].prefix; }
+  [[nodiscard]] LeafId parent(LeafId leaf) const noexcept {
+    return leaves_[leaf].parent.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] const net::Prefix& prefix(LeafId leaf) const noexcept {
+    return leaves_[leaf].prefix;
+  }
 
   struct Size {
     std::size_t prefixes = 0;
-    std::size_t lookup_bytes = 0;  ///< what lookups read: index, direct nodes, search nodes
-    std::size_t leaf_bytes = 0;    ///< what updates read beside: prefixes and their parents
+    std::size_t lookup_bytes = 0;   ///< what lookups read: index, direct nodes, search nodes
+    std::size_t leaf_bytes = 0;     ///< what updates read beside: prefixes and their parents
     std::size_t waiting_bytes = 0;  ///< retired, waiting for readers
   };
   [[nodiscard]] Size size() const noexcept;
@@ -95,7 +100,8 @@ class IntervalTrie {
   struct Region;
 
   static Ref step(const SearchNode& node, std::uint32_t key) noexcept;
-  [[nodiscard]] LeafId finish(Ref ref, const net::Ipv6Address& address, unsigned position) const noexcept;
+  [[nodiscard]] LeafId finish(Ref ref, const net::Ipv6Address& address,
+                              unsigned position) const noexcept;
 
   LeafId allocate_leaf(const net::Prefix& prefix, LeafId parent);
   void apply(const net::Prefix& prefix, LeafId from, LeafId to);
@@ -118,7 +124,7 @@ class IntervalTrie {
   IndexPool<SearchNode> nodes_;
   DirectPool direct_;
   IndexPool<Leaf> leaves_;
-  std::unique_ptr<std::atomic<Ref>[]> top_;  // by the first 16 bits
+  std::unique_ptr<std::atomic<Ref>[]> top_;                       // by the first 16 bits
   std::unordered_map<std::uint32_t, DirectShape> direct_shapes_;  // by base; the writer's
   std::size_t prefix_count_ = 1;
 };

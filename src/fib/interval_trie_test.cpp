@@ -51,10 +51,12 @@ class Random {
     }
     if (below(3) == 0) where.bytes[3] = static_cast<std::uint8_t>(0xff * below(2));
     if (below(4) == 0) {
-      for (std::size_t i = 4; i < 4 + below(10); ++i) where.bytes[i] = static_cast<std::uint8_t>(0xff * below(2));
+      for (std::size_t i = 4; i < 4 + below(10); ++i)
+        where.bytes[i] = static_cast<std::uint8_t>(0xff * below(2));
     }
     static constexpr std::uint8_t kUsual[] = {32, 48, 40, 44, 29, 64, 36, 128, 127, 16, 8, 56};
-    const auto length = below(2) == 0 ? kUsual[below(std::size(kUsual))] : static_cast<std::uint8_t>(below(129));
+    const auto length =
+        below(2) == 0 ? kUsual[below(std::size(kUsual))] : static_cast<std::uint8_t>(below(129));
     return Prefix(where, length);
   }
   // An address at or just beside an edge of a prefix, or anywhere in it.
@@ -63,7 +65,10 @@ class Random {
     const auto kind = below(4);
     for (unsigned bit = 0; bit < 128; ++bit) {
       const bool inside = bit < prefix.length();
-      const bool set = inside ? prefix.address().bit(bit) : kind == 0 ? false : kind == 1 ? true : at.bit(bit);
+      const bool set = inside      ? prefix.address().bit(bit)
+                       : kind == 0 ? false
+                       : kind == 1 ? true
+                                   : at.bit(bit);
       const auto mask = static_cast<std::uint8_t>(0x80 >> (bit % 8));
       at.bytes[bit / 8] = static_cast<std::uint8_t>((at.bytes[bit / 8] & ~mask) | (set ? mask : 0));
     }
@@ -84,19 +89,24 @@ class Random {
 
 class IntervalTrieOracle : public ::testing::TestWithParam<std::uint64_t> {
  protected:
-  void compare(const IntervalTrie& trie, const BruteForce& oracle, Random& random, std::size_t probes) {
+  void compare(const IntervalTrie& trie, const BruteForce& oracle, Random& random,
+               std::size_t probes) {
     std::vector<Prefix> known;
     for (const auto& [prefix, leaf] : oracle.all()) known.push_back(prefix);
     std::vector<Ipv6Address> addresses;
     for (std::size_t i = 0; i < probes; ++i) {
-      addresses.push_back(known.empty() || i % 8 == 0 ? random.address() : random.near(known[random.below(known.size())]));
+      addresses.push_back(known.empty() || i % 8 == 0
+                              ? random.address()
+                              : random.near(known[random.below(known.size())]));
     }
     std::vector<LeafId> leaves(probes);
     trie.lookup_batch(addresses, leaves);
     for (std::size_t i = 0; i < probes; ++i) {
       const auto expected = oracle.lookup(addresses[i]);
-      ASSERT_EQ(trie.lookup(addresses[i]), expected) << addresses[i].to_string() << " seed " << GetParam();
-      ASSERT_EQ(leaves[i], expected) << "batch, " << addresses[i].to_string() << " seed " << GetParam();
+      ASSERT_EQ(trie.lookup(addresses[i]), expected)
+          << addresses[i].to_string() << " seed " << GetParam();
+      ASSERT_EQ(leaves[i], expected)
+          << "batch, " << addresses[i].to_string() << " seed " << GetParam();
     }
   }
   rcu::Reader reader_;
@@ -110,7 +120,8 @@ TEST_P(IntervalTrieOracle, AnswersAsBruteForceThroughInsertsAndErases) {
   const std::size_t size_aim = 20 + random.below(3000);
   for (std::size_t round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < size_aim / 10; ++i) {
-      const bool grow = oracle.all().size() < size_aim ? random.below(4) != 0 : random.below(4) == 0;
+      const bool grow =
+          oracle.all().size() < size_aim ? random.below(4) != 0 : random.below(4) == 0;
       if (grow) {
         const auto prefix = random.prefix();
         if (prefix.length() == 0) continue;
@@ -141,7 +152,8 @@ TEST_P(IntervalTrieOracle, AnswersAsBruteForceThroughInsertsAndErases) {
   }
   compare(trie, oracle, random, 200);
   // A direct node is looked at again after as many edits as it has entries, so a few small ones may stay.
-  EXPECT_LE(trie.size().lookup_bytes, IntervalTrie().size().lookup_bytes + 4096) << "memory returns";
+  EXPECT_LE(trie.size().lookup_bytes, IntervalTrie().size().lookup_bytes + 4096)
+      << "memory returns";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, IntervalTrieOracle, ::testing::Range<std::uint64_t>(1, 21));

@@ -18,7 +18,8 @@ constexpr std::size_t kTextMax = INET6_ADDRSTRLEN;
 template <typename Address>
 std::optional<Address> parse_text(int family, std::string_view text) noexcept {
   char buffer[kTextMax + 1];
-  if (text.empty() || text.size() > kTextMax || text.find('\0') != std::string_view::npos) return std::nullopt;
+  if (text.empty() || text.size() > kTextMax || text.find('\0') != std::string_view::npos)
+    return std::nullopt;
   std::memcpy(buffer, text.data(), text.size());
   buffer[text.size()] = '\0';
   Address address;
@@ -84,13 +85,13 @@ std::optional<MacAddress> MacAddress::parse(std::string_view text) noexcept {
 }
 
 std::string MacAddress::to_string() const {
-  return fmt::format("{:02x}:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", bytes[0], bytes[1], bytes[2], bytes[3],
-                     bytes[4], bytes[5]);
+  return fmt::format("{:02x}:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", bytes[0], bytes[1], bytes[2],
+                     bytes[3], bytes[4], bytes[5]);
 }
 
 Ipv6Address MacAddress::link_local() const noexcept {
-  return {{0xfe, 0x80, 0, 0, 0, 0, 0, 0, static_cast<std::uint8_t>(bytes[0] ^ 0x02), bytes[1], bytes[2], 0xff,
-           0xfe, bytes[3], bytes[4], bytes[5]}};
+  return {{0xfe, 0x80, 0, 0, 0, 0, 0, 0, static_cast<std::uint8_t>(bytes[0] ^ 0x02), bytes[1],
+           bytes[2], 0xff, 0xfe, bytes[3], bytes[4], bytes[5]}};
 }
 
 }  // namespace sidestep::net
@@ -102,6 +103,7 @@ std::size_t std::hash<sidestep::net::Ipv6Address>::operator()(
   std::memcpy(&high, address.bytes.data(), 8);
   std::memcpy(&low, address.bytes.data() + 8, 8);
   // Two odd multipliers and a fold: the halves must not cancel when they are equal.
-  const std::uint64_t mixed = (high * 0x9e3779b97f4a7c15ULL) ^ (std::rotl(low, 31) * 0xc2b2ae3d27d4eb4fULL);
+  const std::uint64_t mixed =
+      (high * 0x9e3779b97f4a7c15ULL) ^ (std::rotl(low, 31) * 0xc2b2ae3d27d4eb4fULL);
   return static_cast<std::size_t>(mixed ^ (mixed >> 29));
 }

@@ -14,13 +14,15 @@ Ipv6Address address(std::string_view text) {
 }
 
 TEST(Ipv6Address, PrintsWhatItReads) {
-  for (const auto* text : {"::", "::1", "2001:db8::1", "fe80::ff:fe00:1", "::ffff:192.0.2.1", "ff02::1:ff00:1"}) {
+  for (const auto* text :
+       {"::", "::1", "2001:db8::1", "fe80::ff:fe00:1", "::ffff:192.0.2.1", "ff02::1:ff00:1"}) {
     EXPECT_EQ(address(text).to_string(), text);
   }
 }
 
 TEST(Ipv6Address, RefusesWhatIsNoAddress) {
-  for (const auto* text : {"", "1", "2001:db8::1::", "2001:db8::1/64", "fe80::1%eth0", "12345::", ":1"}) {
+  for (const auto* text :
+       {"", "1", "2001:db8::1::", "2001:db8::1/64", "fe80::1%eth0", "12345::", ":1"}) {
     EXPECT_FALSE(Ipv6Address::parse(text)) << text;
   }
 }
@@ -48,7 +50,8 @@ TEST(MacAddress, ReadsAndPrints) {
   ASSERT_TRUE(mac);
   EXPECT_EQ(mac->to_string(), "02:00:00:00:ab:01");
   EXPECT_EQ(mac->link_local(), address("fe80::ff:fe00:ab01"));
-  for (const auto* text : {"", "02:00:00:00:00", "02:00:00:00:00:00:00", "020:00:00:00:00:1", "0g:00:00:00:00:00"}) {
+  for (const auto* text :
+       {"", "02:00:00:00:00", "02:00:00:00:00:00:00", "020:00:00:00:00:1", "0g:00:00:00:00:00"}) {
     EXPECT_FALSE(MacAddress::parse(text)) << text;
   }
 }
@@ -66,7 +69,8 @@ TEST(Prefix, RefusesImpossibleLengths) {
 
 TEST(Prefix, ClearsHostBitsAndCoversExactlyItsRange) {
   for (unsigned length = 0; length <= 128; ++length) {
-    const Prefix prefix(address("ff82:8280:8182:ffff:8000:1:ffff:fffe"), static_cast<std::uint8_t>(length));
+    const Prefix prefix(address("ff82:8280:8182:ffff:8000:1:ffff:fffe"),
+                        static_cast<std::uint8_t>(length));
     EXPECT_TRUE(prefix.covers(address("ff82:8280:8182:ffff:8000:1:ffff:fffe")));
     if (length == 0) continue;
     auto outside = prefix.address();

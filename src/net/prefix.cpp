@@ -9,10 +9,12 @@
 
 namespace sidestep::net {
 
-Prefix::Prefix(const Ipv6Address& address, std::uint8_t length) noexcept : address_(address), length_(length) {
+Prefix::Prefix(const Ipv6Address& address, std::uint8_t length) noexcept
+    : address_(address), length_(length) {
   SIDESTEP_ASSERT(length <= kMaxLength);
   for (std::size_t i = 0; i < address_.bytes.size(); ++i) {
-    const int kept = static_cast<int>(length) - static_cast<int>(i * 8);  // bits of this byte that stay
+    const int kept =
+        static_cast<int>(length) - static_cast<int>(i * 8);  // bits of this byte that stay
     if (kept >= 8) continue;
     address_.bytes[i] &= static_cast<std::uint8_t>(kept <= 0 ? 0 : 0xff00U >> kept);
   }
@@ -26,11 +28,14 @@ std::optional<Prefix> Prefix::parse(std::string_view text) noexcept {
   const auto digits = text.substr(slash + 1);
   std::uint8_t length = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
-  if (error != std::errc{} || end != digits.data() + digits.size() || length > kMaxLength) return std::nullopt;
+  if (error != std::errc{} || end != digits.data() + digits.size() || length > kMaxLength)
+    return std::nullopt;
   return Prefix(*address, length);
 }
 
-std::string Prefix::to_string() const { return fmt::format("{}/{}", address_.to_string(), length_); }
+std::string Prefix::to_string() const {
+  return fmt::format("{}/{}", address_.to_string(), length_);
+}
 
 bool Prefix::covers(const Ipv6Address& address) const noexcept {
   return common_prefix_length(address_, address) >= length_;

@@ -39,7 +39,7 @@ std::string random_route(Dice& dice) {
   if (roll < 20) return fmt::format("route add blackhole {}{}", prefix, table);
   if (roll < 25) return fmt::format("route add throw {}{}", prefix, table);
   if (roll < 28) return fmt::format("route add {} dev lo{}", prefix, table);
-  if (roll < 33) return fmt::format("route add local {} dev lo", prefix);
+  if (roll < 33 && prefix != "default") return fmt::format("route add local {} dev lo", prefix);
   if (roll < 45) {
     return fmt::format("route add {} from 2001:db8:a::/64 via {}{}{}", prefix,
                        host(link, dice.below(4) != 0 ? 1 : 2), table, mtu);

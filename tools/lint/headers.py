@@ -11,7 +11,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-COMPILE = ["-std=c++23", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++", "-DSIDESTEP_DEBUG"]
+COMPILE = ["-std=c++23", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++", "-DSIDESTEP_DEBUG",
+           # CMake tells these to the tests.
+           '-DSIDESTEP_PROGRAM=""', '-DSIDESTEP_GOLDEN_DIRECTORY=""']
 
 
 def check(root, header):

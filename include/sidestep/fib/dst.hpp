@@ -42,9 +42,9 @@ struct DstFields {
   IfIndex device{};
   bool has_gateway = false;
   net::Ipv6Address gateway{};
-  std::uint32_t mtu = 0;        ///< route's MTU metric in bytes, any value; 0: none
-  bool mtu_locked = false;      ///< `mtu lock`
-  std::uint32_t hop_limit = 0;  ///< metric; 0: the device's
+  std::uint32_t mtu = 0;         ///< route's MTU metric in bytes, any value; 0: none
+  bool mtu_locked = false;       ///< `mtu lock`
+  std::uint32_t hop_limit = 0;   ///< metric; 0: the device's
   const Encap* encap = nullptr;  ///< owned by the route or nexthop object behind
 };
 

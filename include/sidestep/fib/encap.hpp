@@ -20,7 +20,7 @@ enum class Seg6Mode : std::uint8_t { kInline, kEncap, kL2Encap, kEncapRed, kL2En
 struct Seg6Encap {
   Seg6Mode mode = Seg6Mode::kEncap;
   std::vector<net::Ipv6Address> segments{};  ///< in travel order: the first is visited first
-  std::uint32_t hmac_key_id = 0;           ///< 0: no HMAC
+  std::uint32_t hmac_key_id = 0;             ///< 0: no HMAC
   bool operator==(const Seg6Encap&) const = default;
 };
 

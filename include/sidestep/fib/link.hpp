@@ -31,7 +31,8 @@ struct LinkConf {
   bool keep_addr_on_down = false;
   bool use_oif_addrs_only = false;
   std::uint8_t addr_gen_mode = 0;  ///< 0: EUI-64, 1: none
-  std::int32_t accept_dad = 1;     ///< below 1 here and in `all` (there 0): addresses work at once, also without carrier
+  std::int32_t accept_dad =
+      1;  ///< below 1 here and in `all` (there 0): addresses work at once, also without carrier
   bool operator==(const LinkConf&) const = default;
 };
 
@@ -40,11 +41,12 @@ struct InterfaceAddress {
   net::Ipv6Address address{};
   std::uint8_t prefix_length = 128;
   std::optional<net::Ipv6Address> peer{};
-  bool deprecated = false;    ///< preferred_lft 0
+  bool deprecated = false;  ///< preferred_lft 0
   bool no_prefix_route = false;
   bool home = false;
-  bool tentative = false;     ///< waits for the device to be up with carrier; duplicate detection itself takes no time
-  std::uint32_t metric = 0;   ///< of the prefix route; 0: 256
+  bool tentative =
+      false;  ///< waits for the device to be up with carrier; duplicate detection itself takes no time
+  std::uint32_t metric = 0;  ///< of the prefix route; 0: 256
   bool operator==(const InterfaceAddress&) const = default;
 };
 
@@ -52,10 +54,10 @@ struct InterfaceAddress {
 struct Link {
   IfIndex index{};
   std::string name{};
-  std::string kind{};             ///< `type` as written; only `vrf` means something
+  std::string kind{};  ///< `type` as written; only `vrf` means something
   net::MacAddress mac{};
-  std::uint32_t mtu = 1500;     ///< bytes
-  bool up = false;              ///< administratively
+  std::uint32_t mtu = 1500;  ///< bytes
+  bool up = false;           ///< administratively
   bool carrier = true;
   std::uint32_t group = 0;
   IfIndex master{};
@@ -74,23 +76,25 @@ struct Link {
 struct Sysctls {
   LinkConf all{};       ///< net.ipv6.conf.all.*: what a lookup asks `all` for
   LinkConf defaults{};  ///< net.ipv6.conf.default.*: what a new device starts with
-  std::uint32_t icmp_ratelimit_ms = 1000;        ///< net.ipv6.icmp.ratelimit (the running kernel: 100 with HZ=100? asked by the oracle)
+  std::uint32_t icmp_ratelimit_ms =
+      1000;  ///< net.ipv6.icmp.ratelimit (the running kernel: 100 with HZ=100? asked by the oracle)
   bool icmp_error_anycast_as_unicast = false;
   std::string icmp_ratemask = "0-1,3-127";
   bool icmp_echo_ignore_all = false;
   bool icmp_echo_ignore_multicast = false;
   bool icmp_echo_ignore_anycast = false;
   bool anycast_src_echo_reply = false;
-  std::uint32_t icmp_msgs_per_sec = 1000;        ///< net.ipv4.icmp_msgs_per_sec
-  std::uint32_t icmp_msgs_burst = 50;            ///< net.ipv4.icmp_msgs_burst
-  std::uint8_t fib_multipath_hash_policy = 0;    ///< net.ipv6.fib_multipath_hash_policy, 0..3
+  std::uint32_t icmp_msgs_per_sec = 1000;      ///< net.ipv4.icmp_msgs_per_sec
+  std::uint32_t icmp_msgs_burst = 50;          ///< net.ipv4.icmp_msgs_burst
+  std::uint8_t fib_multipath_hash_policy = 0;  ///< net.ipv6.fib_multipath_hash_policy, 0..3
   std::uint32_t fib_multipath_hash_fields = 7;
-  std::int32_t max_hbh_opts_number = 8;          ///< net.ipv6.max_hbh_opts_number
+  std::int32_t max_hbh_opts_number = 8;  ///< net.ipv6.max_hbh_opts_number
   std::int32_t max_hbh_length = 0x7fffffff;
   std::int32_t max_dst_opts_number = 8;
   std::int32_t max_dst_opts_length = 0x7fffffff;
-  std::int32_t seg6_flowlabel = 0;               ///< net.ipv6.seg6_flowlabel, -1..1
-  std::uint8_t auto_flowlabels = 1;              ///< net.ipv6.auto_flowlabels; 0: no flow label on what the router itself sends
+  std::int32_t seg6_flowlabel = 0;  ///< net.ipv6.seg6_flowlabel, -1..1
+  std::uint8_t auto_flowlabels =
+      1;  ///< net.ipv6.auto_flowlabels; 0: no flow label on what the router itself sends
   bool operator==(const Sysctls&) const = default;
 };
 

@@ -46,8 +46,9 @@ struct Nexthop {
   std::optional<net::Ipv6Address> gateway{};
   std::uint16_t weight = 1;  ///< 1..256 (65,536 for nexthop objects on newer kernels is refused)
   bool onlink = false;
-  std::int32_t upper_bound = 0x7fffffff;  ///< members of a nexthop group: last hash value of the share; -1: none
-  std::shared_ptr<const Encap> encap{};     ///< nullptr: none
+  std::int32_t upper_bound =
+      0x7fffffff;  ///< members of a nexthop group: last hash value of the share; -1: none
+  std::shared_ptr<const Encap> encap{};  ///< nullptr: none
 };
 
 /// A nexthop object (ip-nexthop(8)) as routes see it: one hop, a blackhole, or a group of hops. Immutable; a change of
@@ -57,19 +58,20 @@ struct NexthopObject {
   bool blackhole = false;
   bool group = false;
   bool fdb = false;
-  bool resilient = false;              ///< group: `type resilient`
-  std::uint32_t buckets = 0;           ///< resilient
-  std::uint32_t idle_timer_s = 0;      ///< resilient; kept and printed only
+  bool resilient = false;          ///< group: `type resilient`
+  std::uint32_t buckets = 0;       ///< resilient
+  std::uint32_t idle_timer_s = 0;  ///< resilient; kept and printed only
   std::uint32_t unbalanced_timer_s = 0;
   std::uint8_t protocol = 0;
-  std::vector<Nexthop> hops{};             ///< group: one per usable member, weight = member's
-  std::vector<NexthopId> members{};        ///< group only, parallel to hops
+  std::vector<Nexthop> hops{};       ///< group: one per usable member, weight = member's
+  std::vector<NexthopId> members{};  ///< group only, parallel to hops
 };
 
 /// Metrics that forwarding never reads (`window`, `initcwnd`, `congctl`, …) and locks: kept and printed only.
 struct KeptMetrics {
   std::map<std::uint8_t, std::uint32_t> values{};  ///< by RTAX_* number
-  std::uint32_t locked = 0;                        ///< bit n: metric n is locked (`hoplimit lock 9`); MTU has its own flag
+  std::uint32_t locked =
+      0;  ///< bit n: metric n is locked (`hoplimit lock 9`); MTU has its own flag
   std::string congestion_control{};
   bool operator==(const KeptMetrics&) const = default;
 };
@@ -86,16 +88,16 @@ struct RouteFields {
   std::uint32_t metric = 1024;  ///< small wins
   std::uint8_t protocol = kProtocolBoot;
   RouterPreference preference = RouterPreference::kMedium;
-  bool preference_set = false;               ///< `pref` was given or the kernel would print it
+  bool preference_set = false;  ///< `pref` was given or the kernel would print it
   std::optional<net::Ipv6Address> preferred_source{};  ///< `src`
-  std::uint32_t mtu = 0;         ///< bytes; 0: none
+  std::uint32_t mtu = 0;                               ///< bytes; 0: none
   bool mtu_locked = false;
-  std::uint32_t hop_limit = 0;   ///< 0: none
-  std::uint32_t advmss = 0;      ///< bytes; 0: none. Kept and printed only
+  std::uint32_t hop_limit = 0;         ///< 0: none
+  std::uint32_t advmss = 0;            ///< bytes; 0: none. Kept and printed only
   std::optional<TimeNs> expires_at{};  ///< not used from this instant on
-  bool is_ra_learned = false;        ///< RTF_ADDRCONF
-  bool is_anycast_flagged = false;   ///< made by the address code, not by a user's `anycast`
-  Nexthop hop{};                               ///< when `object` is null
+  bool is_ra_learned = false;          ///< RTF_ADDRCONF
+  bool is_anycast_flagged = false;     ///< made by the address code, not by a user's `anycast`
+  Nexthop hop{};                       ///< when `object` is null
   std::shared_ptr<const NexthopObject> object{};
   KeptMetrics kept{};
 };

@@ -59,10 +59,10 @@ struct RouteChange {
   RouteVerb verb = RouteVerb::kAdd;
   net::Prefix destination{};
   std::optional<net::Prefix> source{};
-  std::optional<fib::RouteType> type{};      ///< empty: unicast; on delete: any
-  std::optional<TableId> table{};            ///< empty: main, or local for type local/anycast/…
-  std::optional<std::uint32_t> metric{};     ///< empty: 1024 (add), lowest (delete)
-  std::optional<std::uint8_t> protocol{};    ///< empty: boot (add), any (delete)
+  std::optional<fib::RouteType> type{};    ///< empty: unicast; on delete: any
+  std::optional<TableId> table{};          ///< empty: main, or local for type local/anycast/…
+  std::optional<std::uint32_t> metric{};   ///< empty: 1024 (add), lowest (delete)
+  std::optional<std::uint8_t> protocol{};  ///< empty: boot (add), any (delete)
   std::optional<fib::RouterPreference> preference{};
   std::optional<net::Ipv6Address> preferred_source{};
   std::uint32_t mtu = 0;
@@ -71,9 +71,9 @@ struct RouteChange {
   std::uint32_t advmss = 0;
   std::optional<std::uint32_t> expires_s{};
   std::vector<NexthopSpec> hops{};  ///< one: `via`/`dev`; several: `nexthop … nexthop …`
-  bool multipath = false;         ///< written with `nexthop`
+  bool multipath = false;           ///< written with `nexthop`
   NexthopId nexthop_id{};
-  fib::KeptMetrics kept{};        ///< goes into the route as it is
+  fib::KeptMetrics kept{};  ///< goes into the route as it is
 };
 
 /// `rule add|del`.
@@ -82,7 +82,8 @@ struct RuleChange {
   rules::Rule rule{};
   bool preference_given = false;
   bool table_given = false;
-  bool action_given = false;  ///< an action other than the default `table`; on delete: absent fields match anything
+  bool action_given =
+      false;  ///< an action other than the default `table`; on delete: absent fields match anything
 };
 
 /// `nexthop add|replace|del`.
@@ -110,6 +111,7 @@ struct SysctlChange {
   std::string value{};
 };
 
-using Change = std::variant<LinkChange, LinkDelete, AddressChange, RouteChange, RuleChange, NexthopChange, SysctlChange>;
+using Change = std::variant<LinkChange, LinkDelete, AddressChange, RouteChange, RuleChange,
+                            NexthopChange, SysctlChange>;
 
 }  // namespace sidestep::lookup

@@ -28,7 +28,8 @@ struct TableStep {
 /// A rule that was looked at.
 struct RuleStep {
   std::uint32_t preference = 0;
-  std::string rule;  ///< as iproute2 prints it, without the preference; empty when this module has no printer
+  std::string
+      rule;  ///< as iproute2 prints it, without the preference; empty when this module has no printer
   bool matched = false;
   std::string reason;  ///< which selector decided
   std::vector<TableStep> tables;

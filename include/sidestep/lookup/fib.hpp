@@ -34,7 +34,8 @@ enum class NeighborHealth : std::uint8_t {
 /// Asks the neighbor table of whoever embeds the FIB. A plain function: no allocation, no lock.
 struct NeighborOracle {
   const void* context = nullptr;
-  NeighborHealth (*health)(const void* context, IfIndex device, const net::Ipv6Address& address) = nullptr;
+  NeighborHealth (*health)(const void* context, IfIndex device,
+                           const net::Ipv6Address& address) = nullptr;
 };
 
 /// Everything that decides where a packet goes: devices, tables, nexthop objects, rules, and the lookups over them.
@@ -72,7 +73,8 @@ class Fib {
   [[nodiscard]] Answer output_explained(const Flow& flow, Explanation& explanation) const;
 
   /// RFC 6724 source selection toward `destination` over `device` (none: any); empty when there is no candidate.
-  [[nodiscard]] std::optional<net::Ipv6Address> select_source(const net::Ipv6Address& destination, IfIndex device) const;
+  [[nodiscard]] std::optional<net::Ipv6Address> select_source(const net::Ipv6Address& destination,
+                                                              IfIndex device) const;
 
   /// The hash by which a flow chooses among equal-cost hops, of the fields that fib_multipath_hash_policy asks for; never 0. For
   /// callers that know better than the flow to be looked up what to hash: an ICMPv6 error follows the packet it is about.

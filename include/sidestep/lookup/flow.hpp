@@ -11,7 +11,8 @@ using rules::Flow;
 struct Strictness {
   bool interface = false;         ///< the interface argument must match
   bool ignore_linkstate = false;  ///< routes without carrier are fine
-  bool reachable = false;         ///< routes over failed neighbors are avoided first (host mode: all.forwarding 0)
+  bool reachable =
+      false;  ///< routes over failed neighbors are avoided first (host mode: all.forwarding 0)
 };
 
 }  // namespace sidestep::lookup

@@ -54,8 +54,8 @@ struct Rule {
   bool l3mdev = false;
 
   Action action = Action::kToTable;
-  TableId table{};                 ///< kToTable
-  std::uint32_t goto_target = 0;   ///< kGoto: preference of the target
+  TableId table{};                ///< kToTable
+  std::uint32_t goto_target = 0;  ///< kGoto: preference of the target
   std::optional<std::uint32_t> suppress_prefix_length{};
   std::optional<std::uint32_t> suppress_ifgroup{};
   std::uint8_t protocol = 0;
