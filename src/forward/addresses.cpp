@@ -97,8 +97,9 @@ bool is_anycast(const fib::Dst& dst, const net::Ipv6Address& address) noexcept {
   const fib::Route* const route = dst.route();
   if (route == nullptr) return false;
   if ((*route)->is_anycast_flagged) return true;
-  const bool on_link = dst->input == fib::DstInput::kForward && !dst->has_gateway;
-  return on_link && (*route)->destination.length() <= kAnycastPrefixMax &&
+  // That of the address code is /128, so a shorter local prefix is a user's.
+  const bool is_way = dst->input == fib::DstInput::kForward || dst->input == fib::DstInput::kDeliver;
+  return is_way && !dst->has_gateway && (*route)->destination.length() <= kAnycastPrefixMax &&
          (*route)->destination.address() == address;
 }
 
