@@ -58,7 +58,8 @@ bool Cursor::take_if(std::string_view text) {
 
 bool Cursor::fail_at(const Word& word, std::string expected) {
   if (!mistake_)
-    mistake_ = Mistake{word.line, word.column, "read " + quote(word.text), "expected " + expected};
+    mistake_ = Mistake{word.line, word.column, "read " + quote(word.text),
+                       "expected " + std::move(expected)};
   return false;
 }
 
