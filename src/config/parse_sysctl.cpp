@@ -142,16 +142,10 @@ bool read_assignment(Cursor& cursor, Assignment& out) {
   return true;
 }
 
-// sysctl(8): whichever of '.' and '/' comes first separates; the other stands for the first inside a name.
+// sysctl(8) takes '/' for '.'; a dot inside a device's name stays a dot.
 std::string dotted(std::string_view key) {
   std::string result(key);
-  const auto first = result.find_first_of("./");
-  if (first == std::string::npos) return result;
-  if (result[first] == '.') {
-    std::ranges::replace(result, '/', '.');
-  } else {
-    std::ranges::replace(result, '/', '.');  // a dot inside a device's name stays a dot
-  }
+  std::ranges::replace(result, '/', '.');
   return result;
 }
 

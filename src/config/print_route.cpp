@@ -123,7 +123,8 @@ void append_metrics(std::string& out, const fib::RouteFields& fields) {
   const auto lock = [&](std::uint8_t number) {
     return (locked & (1U << number)) != 0 ? "lock " : "";
   };
-  for (std::uint8_t number = 0; number < kMetricNames.size(); ++number) {
+  for (std::size_t index = 0; index < kMetricNames.size(); ++index) {
+    const auto number = static_cast<std::uint8_t>(index);
     const auto found = values.find(number);
     if (number == kCongestionControl && !fields.kept.congestion_control.empty()) {
       out += fmt::format("congctl {}{} ", lock(number), fields.kept.congestion_control);
