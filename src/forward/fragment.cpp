@@ -23,7 +23,6 @@ std::size_t upper_layer_size(std::uint8_t protocol) {
     case net::kNextHeaderTcp:
       return 20;
     case net::kNextHeaderUdp:
-      return 8;
     case net::kNextHeaderIcmpv6:
       return 8;
     default:
