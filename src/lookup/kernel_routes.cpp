@@ -50,15 +50,9 @@ std::optional<net::Prefix> anycast_prefix(const fib::InterfaceAddress& address) 
 
 Result<const fib::Route*> insert_route(State& state, fib::RouteFields fields,
                                        fib::InsertFlags flags) {
-  const bool linkdown = starts_linkdown(state, fields);
+  flags.linkdown = starts_linkdown(state, fields);
   fib::Table& table = state.table(fields.table);
-  auto inserted = table.insert(fib::Route::create(std::move(fields)), flags);
-  if (!inserted || !linkdown) return inserted;
-  table.update([&](fib::RouteSlot& slot) {
-    if (slot.route == *inserted) slot.linkdown = true;
-    return fib::SlotFate::kKeep;
-  });
-  return inserted;
+  return table.insert(fib::Route::create(std::move(fields)), flags);
 }
 
 void add_local_route(State& state, const fib::Link& link, const net::Ipv6Address& address) {
