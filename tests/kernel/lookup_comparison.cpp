@@ -68,7 +68,6 @@ bool same_for_another_hash(const QueryAnswer& kernel, const OurRouter& ours, con
 // Explained differences: each with the heading of docs/kernel-differences.md that says why.
 
 constexpr std::string_view kSharedObject = "Routes that share a nexthop object";
-constexpr std::string_view kLostSubtree = "A prefix whose routes are all source-specific";
 
 /// The kernel answers with any of the routes that share a nexthop object: the one for which the object's per-CPU route was made.
 /// So its answer must be a route of ours too, over an object that shares the hop chosen.
@@ -86,21 +85,6 @@ bool shares_nexthop_object(const QueryAnswer& kernel, const QueryAnswer& ours,
     return fields.object != nullptr && fields.object->id.value == kernel.nexthop_id &&
            fields.metric == kernel.metric && fields.protocol == kernel.protocol;
   });
-}
-
-/// Adds, beside every source-specific route, one that matches no flow. The kernel finds lost prefixes again when it does that.
-std::string repairing_lines(const lookup::Fib& fib) {
-  std::string lines;
-  for (const TableId id : fib.table_ids()) {
-    fib.find_table(id)->for_each([&](const fib::RouteSet& set) {
-      const fib::RouteFields& fields = set.slots.front().route->fields();
-      if (fields.source.length() == 0) return;
-      lines += fmt::format(
-          "route append throw {} from 2001:db8:ffff::1/128 table {} metric 4000000000\n",
-          fields.destination.to_string(), id.value);
-    });
-  }
-  return lines;
 }
 
 /// When the kernel changes its mind to our answer because of routes that do not match, it had lost a prefix.
@@ -146,6 +130,20 @@ void compare_lines(const std::vector<LineOutcome>& kernel, const std::vector<Lin
 }
 
 }  // namespace
+
+std::string repairing_lines(const lookup::Fib& fib) {
+  std::string lines;
+  for (const TableId id : fib.table_ids()) {
+    fib.find_table(id)->for_each([&](const fib::RouteSet& set) {
+      const fib::RouteFields& fields = set.slots.front().route->fields();
+      if (fields.source.length() == 0) return;
+      lines += fmt::format(
+          "route append throw {} from 2001:db8:ffff::1/128 table {} metric 4000000000\n",
+          fields.destination.to_string(), id.value);
+    });
+  }
+  return lines;
+}
 
 Comparison compare(const std::vector<std::string>& lines, const std::vector<Query>& flows) {
   Comparison result;

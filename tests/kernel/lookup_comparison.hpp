@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <sidestep/lookup/fib.hpp>
+
 #include "kernel/random_config.hpp"
 
 namespace sidestep::kernel {
@@ -37,5 +39,10 @@ struct Comparison {
 /// Takes lines away as long as the difference, of a flow or of the last line, persists.
 [[nodiscard]] std::vector<std::string> shrink(std::vector<std::string> lines,
                                               const Difference& difference);
+
+/// Heading of docs/kernel-differences.md.
+inline constexpr std::string_view kLostSubtree = "A prefix whose routes are all source-specific";
+/// Adds, beside every source-specific route, one that matches no flow. The kernel finds lost prefixes again when it does that.
+[[nodiscard]] std::string repairing_lines(const lookup::Fib& fib);
 
 }  // namespace sidestep::kernel

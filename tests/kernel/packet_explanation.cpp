@@ -4,6 +4,7 @@
 
 #include "kernel/packet_explanation.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <set>
@@ -61,10 +62,21 @@ bool is_upper_layer(std::span<const std::uint8_t> packet, const PacketOutcome& k
          answer[message] == kDestinationUnreachable && answer[message + 1] == kPortUnreachable;
 }
 
+/// Offset of the first routing header with segments left; empty when there is none.
+std::optional<std::size_t> offset_of_active_routing(std::span<const std::uint8_t> packet) {
+  constexpr std::size_t kSegmentsLeft = 3;
+  net::ExtensionHeaderWalk walk(packet);
+  while (const auto header = walk.next()) {
+    if (header->type == net::kNextHeaderRouting && packet[header->offset + kSegmentsLeft] != 0)
+      return header->offset;
+  }
+  return std::nullopt;
+}
+
 /// The kernel counts such a packet without the headers before the routing header, and sends other bytes than the packet's.
 bool is_misplaced_routing_header(std::span<const std::uint8_t> packet, const PacketOutcome& kernel,
                                  const PacketOutcome& ours) {
-  const auto routing = offset_of(packet, net::kNextHeaderRouting);
+  const auto routing = offset_of_active_routing(packet);
   if (!routing || *routing <= net::kIpv6HeaderSize || kernel.sent.size() != ours.sent.size())
     return false;
   const std::size_t before = *routing - net::kIpv6HeaderSize;
@@ -81,6 +93,14 @@ bool is_misplaced_routing_header(std::span<const std::uint8_t> packet, const Pac
       return false;
   }
   return true;
+}
+
+/// The kernel cuts an answer of its own that is too long for the way back; ours drops it.
+bool is_long_answer(const PacketOutcome& kernel, const PacketOutcome& ours) {
+  if (ours.verdict != "answered" || !ours.sent.empty() || kernel.sent.size() < 2) return false;
+  return std::all_of(kernel.sent.begin(), kernel.sent.end(), [](const DeviceFrame& one) {
+    return offset_of(packet_of(one.frame), net::kNextHeaderFragment).has_value();
+  });
 }
 
 /// The packet's flow as it would be asked for on the way back.
@@ -122,6 +142,7 @@ std::string explanation_of(const Bytes& frame, const PacketOutcome& kernel,
   }
   if (is_misplaced_routing_header(packet, kernel, ours))
     return "A segment routing header behind another header";
+  if (is_long_answer(kernel, ours)) return "Answers that are too long for the way back";
   if (is_second_lookup(packet, kernel, ours, router)) return "The second lookup of an ICMPv6 error";
   return {};
 }

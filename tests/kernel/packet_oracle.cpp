@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "io/capture_reader.hpp"
+#include "kernel/lookup_comparison.hpp"
 #include "kernel/netns.hpp"
 #include "kernel/our_packets.hpp"
 #include "kernel/packet_explanation.hpp"
@@ -72,6 +73,24 @@ void readdress(std::vector<DeviceFrame>& frames, const fib::Links& links) {
   }
 }
 
+/// Sends again what differed, when the kernel may have found prefixes again that it had lost.
+void explain_lost_subtrees(KernelRouter& router, KernelPackets& kernel, const OurRouter& our_router,
+                           OurPackets& ours, RunResult& result) {
+  const std::string lines = repairing_lines(our_router.fib());
+  if (lines.empty() || result.differences.empty()) return;
+  router.apply(lines);
+  std::erase_if(result.differences, [&](const PacketDifference& difference) {
+    // Long after everything else, so that no limit of ours is in the way.
+    const PacketOutcome mine =
+        ours.send(difference.frame.device, difference.frame.frame, TimeNs{kNsPerSecond * 1000});
+    const PacketOutcome said =
+        kernel.send(difference.frame.device, difference.frame.frame, mine.sent.size());
+    const bool explained = describe_difference(said, mine).empty();
+    if (explained) ++result.explained[std::string(kLostSubtree)];
+    return explained;
+  });
+}
+
 /// Applies the lines to both and sends both the frames, one at a time. Our clock follows the real one.
 RunResult run(const std::vector<std::string>& lines, std::vector<DeviceFrame> frames,
               bool address_to_router = false) {
@@ -113,6 +132,7 @@ RunResult run(const std::vector<std::string>& lines, std::vector<DeviceFrame> fr
     }
     result.differences.push_back({one, std::move(words)});
   }
+  explain_lost_subtrees(*router, kernel, our_router, ours, result);
   return result;
 }
 
@@ -139,7 +159,10 @@ void show(const std::vector<std::string>& lines, const PacketDifference& differe
   if (alone) {
     const auto small = shrink_lines(lines, difference.frame);
     const RunResult again = run(small, {difference.frame});
-    if (!again.differences.empty()) words = again.differences[0].words;
+    if (!again.differences.empty() && again.differences[0].words != words) {
+      fmt::print("  in the whole configuration:\n{}", words);
+      words = again.differences[0].words;
+    }
     fmt::print("--- configuration:\n");
     for (const auto& line : small) fmt::print("    {}\n", line);
   }

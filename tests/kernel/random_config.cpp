@@ -285,6 +285,7 @@ class Generator {
     const auto count = 1 + dice_.below(9);
     for (std::uint64_t i = 0; i < count; ++i)
       add(rule_line(static_cast<unsigned>(10 + dice_.below(40))));
+    if (dice_.chance(5)) add(fmt::format("rule add pref {} l3mdev", 10 + dice_.below(40)));
     if (dice_.chance(20)) add("rule add lookup 100");
     if (dice_.chance(10)) add("rule add pref 20 lookup 101");
     if (dice_.chance(8)) add("rule del pref 32766");
