@@ -98,7 +98,8 @@ bool is_anycast(const fib::Dst& dst, const net::Ipv6Address& address) noexcept {
   if (route == nullptr) return false;
   if ((*route)->is_anycast_flagged) return true;
   // That of the address code is /128, so a shorter local prefix is a user's.
-  const bool is_way = dst->input == fib::DstInput::kForward || dst->input == fib::DstInput::kDeliver;
+  const bool is_way =
+      dst->input == fib::DstInput::kForward || dst->input == fib::DstInput::kDeliver;
   return is_way && !dst->has_gateway && (*route)->destination.length() <= kAnycastPrefixMax &&
          (*route)->destination.address() == address;
 }
