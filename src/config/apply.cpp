@@ -19,7 +19,7 @@ class Applier {
  public:
   explicit Applier(Target target) : target_(target) {}
 
-  Result<void> operator()(const lookup::Change& change) { return target_.fib.apply(change); }
+  Result<void> operator()(const lookup::Change& change) { return apply_change(target_, change); }
 
   Result<void> operator()(const NeighborChange& change) {
     const fib::Link* link = target_.fib.links().find(change.device);
@@ -60,6 +60,24 @@ class Applier {
   Target target_;
 };
 
+bool may_take_neighbors(const lookup::Change& change) {
+  return std::holds_alternative<lookup::LinkChange>(change) ||
+         std::holds_alternative<lookup::LinkDelete>(change) ||
+         std::holds_alternative<lookup::SysctlChange>(change);
+}
+
+bool speaks(const fib::Link& link) { return link.up && !link.conf.disable_ipv6; }
+
+// Kernel: neigh_ifdown, neigh_changeaddr and neigh_carrier_down.
+void flush_neighbors(Target target, const fib::Links& before) {
+  for (const auto& [index, was] : before.all()) {
+    const fib::Link* link = target.fib.links().find(index);
+    const bool gone = link == nullptr || (speaks(was) && !speaks(*link)) || was.mac != link->mac;
+    const bool unplugged = link != nullptr && link->up && was.carrier && !link->carrier;
+    if (gone || unplugged) target.neighbors.flush(index, gone);
+  }
+}
+
 Diagnostic refused(const Command& command, std::string_view file, const Error& error) {
   const char* name = strerrorname_np(error.code);
   return {std::string(file), command.line, command.column, "read " + quote(command.object),
@@ -99,6 +117,14 @@ std::expected<std::string, int> read_file(const std::string& path) {
 }
 
 }  // namespace
+
+Result<void> apply_change(Target target, const lookup::Change& change) {
+  if (!may_take_neighbors(change)) return target.fib.apply(change);
+  const fib::Links before = target.fib.links();
+  auto result = target.fib.apply(change);
+  flush_neighbors(target, before);
+  return result;
+}
 
 Diagnostics apply(const std::vector<Command>& commands, std::string_view file, Target target) {
   Diagnostics diagnostics;

@@ -44,6 +44,19 @@ class Apply : public testing::Test {
           .string();
 };
 
+TEST_F(Apply, NeighborsGoWithTheirDevice) {
+  const std::string router =
+      "link add name east type dummy\nlink set east up\n"
+      "neigh add 2001:db8:1::2 lladdr 02:00:00:00:00:02 dev east nud stale\n"
+      "neigh add 2001:db8:1::3 lladdr 02:00:00:00:00:03 dev east nud permanent\n";
+  EXPECT_THAT(load_text(router), IsEmpty());
+  EXPECT_EQ(neighbors_.size(), 2U);
+  EXPECT_THAT(load_text("link set east carrier off\n"), IsEmpty());
+  EXPECT_EQ(neighbors_.size(), 1U);
+  EXPECT_THAT(load_text("link set east down\n"), IsEmpty());
+  EXPECT_EQ(neighbors_.size(), 0U);
+}
+
 TEST_F(Apply, MakesARouter) {
   EXPECT_THAT(load_text("link add name east address 02:00:00:00:00:01 type dummy\n"
                         "link set east up\n"

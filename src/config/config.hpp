@@ -71,6 +71,10 @@ struct Target {
   srv6::Settings& srv6;
 };
 
+/// Applies one change to the FIB, and lets neighbors go with their devices as the kernel does: all of them when a device goes down or
+/// gets another address, those that are not permanent when it loses its carrier.
+Result<void> apply_change(Target target, const lookup::Change& change);
+
 /// Applies commands in order; those that fail are reported and passed over. Used on a fresh target, which the caller throws away
 /// when anything is reported.
 [[nodiscard]] Diagnostics apply(const std::vector<Command>& commands, std::string_view file,

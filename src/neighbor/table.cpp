@@ -144,6 +144,14 @@ Result<void> Table::erase(IfIndex device, const net::Ipv6Address& address, bool 
   return {};
 }
 
+void Table::flush(IfIndex device, bool all) {
+  for (const Neighbor& entry : this->all()) {
+    const bool stays = !all && (entry.proxy || entry.state == State::kPermanent);
+    if (entry.device != device || stays) continue;
+    static_cast<void>(erase(entry.device, entry.address, entry.proxy));  // it is there
+  }
+}
+
 void Table::grow() {
   Map* old = map_.load(std::memory_order_relaxed);
   auto map = std::make_unique<Map>((old->mask + 1) * 2);

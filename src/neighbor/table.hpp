@@ -65,6 +65,8 @@ class Table {
   Result<void> insert(const Neighbor& neighbor, bool replace);
   /// Errors: ENOENT. Thread: writer.
   Result<void> erase(IfIndex device, const net::Ipv6Address& address, bool proxy = false);
+  /// Removes a device's entries, the permanent ones and proxies too if `all`. Thread: writer.
+  void flush(IfIndex device, bool all);
   /// All entries, by device, then address, proxy entries last. Writer or a quiet table.
   [[nodiscard]] std::vector<Neighbor> all() const;
   /// Writer or a quiet table.

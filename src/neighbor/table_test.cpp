@@ -49,6 +49,19 @@ TEST(NeighborTable, InsertFindErase) {
   EXPECT_EQ(table.size(), 0U);
 }
 
+TEST(NeighborTable, FlushTakesADevicesEntriesPermanentOnesOnlyWhenAsked) {
+  Table table;
+  Neighbor learned = neighbor(kEast, 1);
+  learned.state = State::kStale;
+  ASSERT_TRUE(table.insert(learned, false));
+  ASSERT_TRUE(table.insert(neighbor(kEast, 2), false));
+  ASSERT_TRUE(table.insert(neighbor(kWest, 1), false));
+  table.flush(kEast, false);
+  EXPECT_EQ(table.all(), (std::vector<Neighbor>{neighbor(kEast, 2), neighbor(kWest, 1)}));
+  table.flush(kEast, true);
+  EXPECT_EQ(table.all(), (std::vector<Neighbor>{neighbor(kWest, 1)}));
+}
+
 TEST(NeighborTable, ErrorsAreTheKernels) {
   Table table;
   ASSERT_TRUE(table.insert(neighbor(kEast, 1), false));

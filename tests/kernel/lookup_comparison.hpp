@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <sidestep/lookup/fib.hpp>
@@ -13,11 +13,17 @@
 
 namespace sidestep::kernel {
 
+/// What a comparison does next: apply a configuration line to both sides, or ask both about a flow.
+using Step = std::variant<std::string, Query>;
+[[nodiscard]] std::string to_string(const Step& step);
+/// Reads a step back: `route get …` is a flow, anything else a line.
+[[nodiscard]] Step parse_step(const std::string& text);
+
 /// One difference: in what became of a line, or in the answer to a flow.
 struct Difference {
-  std::string line;  ///< the configuration line; empty: the flow
-  std::optional<Query> flow;
-  std::string kernel;  ///< what the kernel said
+  std::size_t step = 0;  ///< which one
+  std::string what;      ///< the line or the flow
+  std::string kernel;    ///< what the kernel said
   std::string ours;
   std::string
       explanation;  ///< heading of docs/kernel-differences.md that covers it; empty: unexplained
@@ -32,17 +38,17 @@ struct Comparison {
   std::vector<Difference> differences;
 };
 
-/// Applies `lines` to the kernel and to ours, compares every line's outcome, then asks both about every flow.
-[[nodiscard]] Comparison compare(const std::vector<std::string>& lines,
-                                 const std::vector<Query>& flows);
+/// Takes the steps in order on both sides, and compares every line's outcome and every flow's answer.
+[[nodiscard]] Comparison compare(const std::vector<Step>& steps);
 
-/// Takes lines away as long as the difference, of a flow or of the last line, persists.
-[[nodiscard]] std::vector<std::string> shrink(std::vector<std::string> lines,
-                                              const Difference& difference);
+/// Takes steps away as long as the difference persists; it is in the last one.
+[[nodiscard]] std::vector<Step> shrink(std::vector<Step> steps, const Difference& difference);
 
 /// Heading of docs/kernel-differences.md.
 inline constexpr std::string_view kLostSubtree = "A prefix whose routes are all source-specific";
-/// Adds, beside every source-specific route, one that matches no flow. The kernel finds lost prefixes again when it does that.
-[[nodiscard]] std::string repairing_lines(const lookup::Fib& fib);
+/// Adds a route that matches no flow to every prefix with source-specific routes. The kernel finds lost prefixes again when it does
+/// that once or twice.
+/// @param number  of the attempt, from 1; each adds other routes
+[[nodiscard]] std::string repairing_lines(const lookup::Fib& fib, unsigned number);
 
 }  // namespace sidestep::kernel

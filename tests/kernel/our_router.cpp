@@ -30,7 +30,9 @@ struct Applier {
   neighbor::Table& neighbors;
   srv6::Settings& srv6;
 
-  int operator()(const lookup::Change& change) const { return error_of(fib.apply(change)); }
+  int operator()(const lookup::Change& change) const {
+    return error_of(config::apply_change({fib, neighbors, srv6}, change));
+  }
   int operator()(const config::NeighborChange& change) const {
     const fib::Link* link = fib.links().find(change.device);
     if (link == nullptr) return ENODEV;

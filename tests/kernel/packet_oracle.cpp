@@ -76,7 +76,7 @@ void readdress(std::vector<DeviceFrame>& frames, const fib::Links& links) {
 /// Sends again what differed, when the kernel may have found prefixes again that it had lost.
 void explain_lost_subtrees(KernelRouter& router, KernelPackets& kernel, const OurRouter& our_router,
                            OurPackets& ours, RunResult& result) {
-  const std::string lines = repairing_lines(our_router.fib());
+  const std::string lines = repairing_lines(our_router.fib(), 1);
   if (lines.empty() || result.differences.empty()) return;
   router.apply(lines);
   std::erase_if(result.differences, [&](const PacketDifference& difference) {

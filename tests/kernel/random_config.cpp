@@ -36,19 +36,23 @@ constexpr std::array<unsigned, 4> kMetrics = {10, 20, 256, 1024};
 
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : dice_(seed) {}
+  Generator(RandomConfig& config, Dice& dice) : dice_(dice), config_(config) {}
 
-  RandomConfig run() {
+  void make_router() {
     make_devices();
     make_addresses();
     make_neighbors();
     const auto routes = 4 + dice_.below(22);
-    const bool objects = dice_.chance(50);
-    if (objects) make_nexthops();
-    for (std::uint64_t i = 0; i < routes; ++i) add(route_line(objects));
+    config_.has_objects = dice_.chance(50);
+    if (config_.has_objects) make_nexthops();
+    for (std::uint64_t i = 0; i < routes; ++i) add(route_line(config_.has_objects));
     if (dice_.chance(70)) make_rules();
-    if (dice_.chance(60)) make_events(objects);
-    return std::move(config_);
+    if (dice_.chance(60)) make_events(config_.has_objects);
+  }
+
+  void make_updates() {
+    const auto count = 1 + dice_.below(8);
+    for (std::uint64_t i = 0; i < count; ++i) make_update();
   }
 
  private:
@@ -296,37 +300,74 @@ class Generator {
 
   void make_events(bool objects) {
     const auto count = 1 + dice_.below(4);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto roll = dice_.below(100);
-      if (roll < 20)
-        add(fmt::format("link set {} down", device()));
-      else if (roll < 40)
-        add(fmt::format("link set {} carrier off", device()));
-      else if (roll < 48)
-        add(fmt::format("link set {} carrier on", device()));
-      else if (roll < 56)
-        add(fmt::format("link set {} up", device()));
-      else if (roll < 62)
-        add(fmt::format("sysctl -w net.ipv6.conf.{}.ignore_routes_with_linkdown={}", device(),
-                        dice_.below(2)));
-      else if (roll < 67)
-        add(fmt::format("sysctl -w net.ipv6.conf.all.forwarding={}", dice_.below(2)));
-      else if (roll < 73)
-        add(fmt::format("address del 2001:db8:{}::1/64 dev {}", 1 + dice_.below(device_count()),
-                        device()));
-      else if (roll < 78 && objects)
-        add(fmt::format("nexthop del id {}", 1 + dice_.below(8)));
-      else if (roll < 84 && objects)
-        add(nexthop_line());
-      else if (roll < 88)
-        add(fmt::format("link set {} group {}", device(), dice_.below(3)));
-      else
-        add(route_line(objects));
+    for (std::uint64_t i = 0; i < count; ++i) make_event(objects);
+  }
+
+  void make_event(bool objects) {
+    const auto roll = dice_.below(100);
+    if (roll < 20)
+      add(fmt::format("link set {} down", device()));
+    else if (roll < 40)
+      add(fmt::format("link set {} carrier off", device()));
+    else if (roll < 48)
+      add(fmt::format("link set {} carrier on", device()));
+    else if (roll < 56)
+      add(fmt::format("link set {} up", device()));
+    else if (roll < 62)
+      add(fmt::format("sysctl -w net.ipv6.conf.{}.ignore_routes_with_linkdown={}", device(),
+                      dice_.below(2)));
+    else if (roll < 67)
+      add(fmt::format("sysctl -w net.ipv6.conf.all.forwarding={}", dice_.below(2)));
+    else if (roll < 73)
+      add(fmt::format("address del 2001:db8:{}::1/64 dev {}", 1 + dice_.below(device_count()),
+                      device()));
+    else if (roll < 78 && objects)
+      add(fmt::format("nexthop del id {}", 1 + dice_.below(8)));
+    else if (roll < 84 && objects)
+      add(nexthop_line());
+    else if (roll < 88)
+      add(fmt::format("link set {} group {}", device(), dice_.below(3)));
+    else
+      add(route_line(objects));
+  }
+
+  void make_update() {
+    const bool objects = config_.has_objects;
+    const auto roll = dice_.below(100);
+    if (roll < 25) return add(route_line(objects));
+    if (roll < 50) return add_variation();
+    if (roll < 60) return add(rule_line(static_cast<unsigned>(10 + dice_.below(40))));
+    if (roll < 66) return add(fmt::format("rule del pref {}", 10 + dice_.below(40)));
+    if (roll < 72 && objects) return add(nexthop_line());
+    if (roll < 76 && objects) return add(fmt::format("nexthop del id {}", 1 + dice_.below(8)));
+    if (roll < 80) {
+      return add(fmt::format("address add 2001:db8:{}::1/64 dev {}",
+                             1 + dice_.below(device_count()), device()));
+    }
+    make_event(objects);
+  }
+
+  /// An earlier route or nexthop line again with another verb: what it made goes, changes, or gets company.
+  void add_variation() {
+    constexpr unsigned kTries = 20;
+    for (unsigned i = 0; i < kTries; ++i) {
+      const std::string& line = dice_.pick(config_.lines);
+      const auto verb_begin = line.find(' ') + 1;
+      const auto verb_end = line.find(' ', verb_begin);
+      const std::string_view noun = std::string_view(line).substr(0, verb_begin);
+      const std::string rest = line.substr(verb_end);
+      if (noun == "route ") {
+        static constexpr std::array<std::string_view, 7> kVerbs = {
+            "del", "del", "del", "replace", "change", "append", "add"};
+        return add(fmt::format("route {}{}", dice_.pick(kVerbs), rest));
+      }
+      if (noun == "nexthop " && line.find(" del ") == std::string::npos)
+        return add(fmt::format("nexthop replace{}", rest));
     }
   }
 
-  Dice dice_;
-  RandomConfig config_;
+  Dice& dice_;
+  RandomConfig& config_;
 };
 
 net::Ipv6Address address(const std::string& text) {
@@ -380,7 +421,18 @@ std::string RandomConfig::text() const {
   return all;
 }
 
-RandomConfig random_config(std::uint64_t seed) { return Generator(seed).run(); }
+RandomConfig random_config(std::uint64_t seed) {
+  RandomConfig config;
+  Dice dice(seed);
+  Generator(config, dice).make_router();
+  return config;
+}
+
+std::vector<std::string> random_updates(RandomConfig& config, Dice& dice) {
+  const std::size_t before = config.lines.size();
+  Generator(config, dice).make_updates();
+  return {config.lines.begin() + static_cast<std::ptrdiff_t>(before), config.lines.end()};
+}
 
 Query random_query(const RandomConfig& config, Dice& dice) {
   Query query;

@@ -31,12 +31,16 @@ class Dice {
 struct RandomConfig {
   std::vector<std::string> lines;
   std::vector<std::string> devices;
+  bool has_objects = false;  ///< whether nexthop objects take part
   [[nodiscard]] std::string text() const;
 };
 
 /// A router with two to five devices, several tables, all route types, nexthop objects, rules with every selector that the kernel has,
 /// and some lines that must fail.
 [[nodiscard]] RandomConfig random_config(std::uint64_t seed);
+/// What happens to such a router while it runs: routes, rules, nexthop objects, devices and addresses come, change and go. The lines join
+/// those of the configuration, so that later updates find what earlier ones made.
+[[nodiscard]] std::vector<std::string> random_updates(RandomConfig& config, Dice& dice);
 /// A flow that is likely to meet what the configuration has.
 [[nodiscard]] Query random_query(const RandomConfig& config, Dice& dice);
 
