@@ -1,12 +1,20 @@
 # Short names for the presets of CMakePresets.json and the scripts in tools/.
 .DEFAULT_GOAL := dev
-.PHONY: dev release test asan-test lint format install clean help
+# Options of the benchmark, e.g. BENCH='lookup --keys 1000000'.
+BENCH ?= all
+
+.PHONY: dev release bench test asan-test lint format install clean help
 
 dev: ## build with every check on, into out/dev
 	@tools/build dev
 
 release: ## build the program as users run it: build/sidestep
 	@tools/build release
+
+bench: ## measure lookups beside those of others, with targets; takes minutes on a quiet machine
+	@tools/install_packages run bench
+	@tools/build release
+	@build/sidestep bench $(BENCH)
 
 test: dev ## build and run all tests
 	@tools/run_tests dev

@@ -6,6 +6,7 @@
 //   sidestep route get  -c FILE ADDRESS [from A] [iif DEV] …
 //   sidestep show       route [table T] | rule | neigh | link | nexthop  -c FILE
 //   sidestep drops
+//   sidestep bench      lookup | rules | uncached | contention | all …
 //
 // CLI11 reads the options; each subcommand's callback stores what is to be done, and it is done after the whole command
 // line was understood. Exit status: 0, 1 when the work failed, 2 when the command was not understood. A mistake that shows
@@ -20,6 +21,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "app/bench.hpp"
 #include "app/exit_code.hpp"
 #include "app/replay.hpp"
 #include "app/route_get.hpp"
@@ -186,6 +188,16 @@ void add_drops(CLI::App& program, Command& command) {
   });
 }
 
+/// All that follows belongs to the benchmark's program, `--help` too.
+void add_bench(CLI::App& program, Command& command) {
+  CLI::App* bench = program.add_subcommand("bench", "Measure lookups beside those of others");
+  bench->set_help_flag();
+  bench->prefix_command();
+  bench->callback([&command, bench] {
+    command.action = [words = bench->remaining()] { return start_bench(words); };
+  });
+}
+
 }  // namespace
 
 int fail(std::string_view message) {
@@ -208,6 +220,7 @@ int run(int argc, const char* const* argv) {
   add_route(program, command);
   add_show(program, command);
   add_drops(program, command);
+  add_bench(program, command);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& success) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/our_trie.hpp"
+
+namespace sidestep::bench {
+
+OurTrie::OurTrie(std::span<const net::Prefix> prefixes, std::size_t burst)
+    : trie_(std::make_unique<fib::IntervalTrie>()), buffer_(burst) {
+  if (!bulk_build(*trie_, prefixes)) {
+    for (const auto& prefix : prefixes) trie_->insert(prefix);
+  }
+  for (Found i = 0; i < prefixes.size(); ++i) {
+    const auto leaf = trie_->find(prefixes[i]);
+    if (leaf >= found_of_leaf_.size()) found_of_leaf_.resize(leaf + 1, kNothing);
+    if (leaf != fib::kRootLeaf) found_of_leaf_[leaf] = i + 1;
+  }
+}
+
+void OurTrie::batched(Keys keys, std::span<Found> answers) {
+  batched_pass(
+      keys, answers, std::span(buffer_),
+      [this](Keys burst, std::span<fib::LeafId> leaves) { trie_->lookup_batch(burst, leaves); },
+      [this](fib::LeafId leaf) { return found_of_leaf_[leaf]; });
+}
+
+void OurTrie::one_by_one(Keys keys, std::span<Found> answers) {
+  single_pass(
+      keys, answers, [this](const net::Ipv6Address& key) { return trie_->lookup(key); },
+      [this](fib::LeafId leaf) { return found_of_leaf_[leaf]; });
+}
+
+void OurTrie::chain(Keys keys) {
+  chain_pass(keys, [this](const net::Ipv6Address& key) { return trie_->lookup(key); });
+}
+
+}  // namespace sidestep::bench
