@@ -105,8 +105,8 @@ constexpr std::array<std::uint16_t, 24> kRegistries{
     0x2001, 0x2a02, 0x2a00, 0x2a01, 0x2a03, 0x2a06, 0x2a0b, 0x2400, 0x2401, 0x2402, 0x2404, 0x2405,
     0x2407, 0x2408, 0x2409, 0x240a, 0x2600, 0x2602, 0x2604, 0x2606, 0x2620, 0x2800, 0x2804, 0x2806};
 
-template <std::size_t kSize>
-std::uint8_t draw_length(const std::array<Share, kSize>& shares, Random& random) {
+template <std::size_t Size>
+std::uint8_t draw_length(const std::array<Share, Size>& shares, Random& random) {
   std::uint64_t total = 0;
   for (const auto& share : shares) total += share.count;
   auto at = random.below(total);

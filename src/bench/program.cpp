@@ -13,11 +13,14 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "bench/contention_bench.hpp"
 #include "bench/lookup_bench.hpp"
 #include "bench/machine.hpp"
 #include "bench/options.hpp"
 #include "bench/prefix_table.hpp"
 #include "bench/report.hpp"
+#include "bench/rules_bench.hpp"
+#include "bench/uncached_bench.hpp"
 
 namespace sidestep::bench {
 namespace {
@@ -27,7 +30,13 @@ enum ExitCode : int { kOk = 0, kFailed = 1, kUsage = 2 };
 struct Command {
   Options options;
   bool lookup = false;
+  bool rules = false;
+  bool uncached = false;
+  bool contention = false;
   bool json = false;
+  bool full = false;
+  std::string variant;  ///< of `uncached-run`, which is for the program itself
+  std::size_t variant_count = 0;
 };
 
 void add_options(CLI::App& program, Command& command) {
@@ -49,6 +58,13 @@ void add_options(CLI::App& program, Command& command) {
       ->check(CLI::Range(std::size_t{100}, std::size_t{100'000'000}));
   program.add_option("--exact-keys", options.exact_keys,
                      "addresses of the exactness rows, of each kind");
+  program.add_option("--flows", options.flows, "flows of the rows about rules")
+      ->check(CLI::Range(std::size_t{256}, std::size_t{100'000'000}));
+  program.add_option("--uncached", options.uncached, "destinations for one use")
+      ->check(CLI::Range(std::size_t{1000}, std::size_t{10'000'000'000}));
+  program.add_flag("--full", command.full, "160 million destinations for one use");
+  program.add_option("--contended", options.contended, "lookups of each thread that contends")
+      ->check(CLI::Range(std::size_t{64}, std::size_t{10'000'000'000}));
   program.add_option("--seed", options.seed, "of everything that is drawn");
 }
 
@@ -68,6 +84,40 @@ void print_conditions(const PrefixTable& table) {
   }
 }
 
+void add_subjects(CLI::App& program, Command& command) {
+  struct Subject {
+    const char* name;
+    const char* help;
+    bool Command::* wanted;
+  };
+  for (const auto& subject :
+       {Subject{"lookup", "longest-prefix match, updates, memory", &Command::lookup},
+        Subject{"rules", "whole lookups through rules and tables", &Command::rules},
+        Subject{"uncached", "destinations for one use", &Command::uncached},
+        Subject{"contention", "borrowed answers beside counted ones", &Command::contention}}) {
+    program.add_subcommand(subject.name, subject.help)
+        ->callback([&command, wanted = subject.wanted] { command.*wanted = true; });
+  }
+  program.add_subcommand("all", "everything")->callback([&command] {
+    command.lookup = command.rules = command.uncached = command.contention = true;
+  });
+  CLI::App* run = program.add_subcommand("uncached-run");
+  run->group("");  // not for people
+  run->add_option("VARIANT", command.variant)->required();
+  run->add_option("COUNT", command.variant_count)->required();
+}
+
+void measure(const Command& command, const PrefixTable& table, Report& report) {
+  const Options& options = command.options;
+  if (command.lookup) {
+    bench_lookup(options, table, report);
+    bench_updates(options, table, report);
+  }
+  if (command.rules) bench_rules(options, table, report);
+  if (command.contention) bench_contention(options, report);
+  if (command.uncached) bench_uncached(options, "/proc/self/exe", report);
+}
+
 int work(const Command& command) {
   const auto table = choose_table(command.options);
   if (!table) {
@@ -76,10 +126,7 @@ int work(const Command& command) {
   }
   if (!command.json) print_conditions(*table);
   Report report;
-  if (command.lookup) {
-    bench_lookup(command.options, *table, report);
-    bench_updates(command.options, *table, report);
-  }
+  measure(command, *table, report);
   if (command.json) {
     const nlohmann::json json{{"machine", machine_json()},
                               {"table",
@@ -102,10 +149,7 @@ int run(int argc, const char* const* argv) {
   program.fallthrough();
   Command command;
   add_options(program, command);
-  program.add_subcommand("lookup", "longest-prefix match, updates, memory")->callback([&] {
-    command.lookup = true;
-  });
-  program.add_subcommand("all", "everything")->callback([&] { command.lookup = true; });
+  add_subjects(program, command);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -114,6 +158,10 @@ int run(int argc, const char* const* argv) {
     fmt::print(stderr, "sidestep-bench: {}\nTry 'sidestep-bench --help'.\n", error.what());
     return kUsage;
   }
+  if (!command.variant.empty()) {
+    return run_uncached(command.variant, command.variant_count) ? kOk : kUsage;
+  }
+  if (command.full) command.options.uncached = 160'000'000;
   return work(command);
 }
 

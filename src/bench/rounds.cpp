@@ -32,6 +32,7 @@ std::vector<Timing> Rounds::run(unsigned rounds) const {
     }
   }
   std::vector<Timing> timings;
+  timings.reserve(count);
   for (auto& each : values) timings.push_back(timing_of(std::move(each)));
   return timings;
 }

@@ -6,8 +6,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/contention_bench.hpp"
 #include "bench/lookup_bench.hpp"
 #include "bench/report.hpp"
+#include "bench/rules_bench.hpp"
+#include "bench/uncached_bench.hpp"
 
 namespace sidestep::bench {
 namespace {
@@ -62,6 +65,29 @@ TEST(BenchSmoke, Updates) {
   std::size_t exact = 0;
   for (const auto& row : report.rows()) exact += row.must_be_exact && row.checked >= 6000 ? 1U : 0U;
   EXPECT_EQ(exact, 2U);
+}
+
+TEST(BenchSmoke, Rules) {
+  Report report;
+  bench_rules(tiny_options(), generate_table(2000, 1), report);
+  expect_whole(report);
+  std::size_t checked = 0;
+  for (const auto& row : report.rows()) checked += row.checked == 1000 ? 1U : 0U;
+  EXPECT_EQ(checked, 8U);  // four cases, by the plan and by the reference walk
+}
+
+TEST(BenchSmoke, Contention) {
+  Report report;
+  bench_contention(tiny_options(), report);
+  expect_whole(report);
+  for (const auto& row : report.rows()) EXPECT_EQ(row.checked, 2U);
+}
+
+TEST(BenchSmoke, Uncached) {
+  Report report;
+  bench_uncached(tiny_options(), SIDESTEP_BENCH_PROGRAM, report);
+  expect_whole(report);
+  for (const auto& row : report.rows()) EXPECT_TRUE(row.figure) << row.note;
 }
 
 TEST(BenchReport, JudgesRatiosAndFiguresAndNothingThatIsMissing) {

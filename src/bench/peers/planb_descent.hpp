@@ -39,25 +39,25 @@ struct PlanbDescent {
     return tree.values[node - tree.nodes];
   }
 
-  /// kWidth keys go down together, so that their loads overlap.
-  template <std::uint32_t kWidth, Last kLast>
+  /// Width keys go down together, so that their loads overlap.
+  template <std::uint32_t Width, Last LastLevel>
   static void group(const PlanbTree& tree, const Address* addresses, std::uint32_t* values) {
-    std::uint32_t node[kWidth];
-    std::int64_t key[kWidth];
-    for (std::uint32_t i = 0; i < kWidth; ++i) {
+    std::uint32_t node[Width];
+    std::int64_t key[Width];
+    for (std::uint32_t i = 0; i < Width; ++i) {
       key[i] = key_of(addresses[i]);
       node[i] = 0;
     }
     for (std::uint32_t level = 0; level < tree.full_levels; ++level) {
-      for (std::uint32_t i = 0; i < kWidth; ++i) {
+      for (std::uint32_t i = 0; i < Width; ++i) {
         node[i] = child(tree, node[i], key[i]);
         const void* next = tree.keys + std::size_t{node[i]} * 8;
         const void* value = tree.values + (node[i] - tree.nodes);
         __builtin_prefetch(node[i] < tree.nodes ? next : value);
       }
     }
-    for (std::uint32_t i = 0; i < kWidth; ++i) {
-      if constexpr (kLast == Last::kBranch) {
+    for (std::uint32_t i = 0; i < Width; ++i) {
+      if constexpr (LastLevel == Last::kBranch) {
         if (node[i] < tree.nodes) {
           node[i] = child(tree, node[i], key[i]);
           __builtin_prefetch(tree.values + (node[i] - tree.nodes));
@@ -70,15 +70,15 @@ struct PlanbDescent {
         __builtin_prefetch(tree.values + (node[i] - tree.nodes));
       }
     }
-    for (std::uint32_t i = 0; i < kWidth; ++i) values[i] = tree.values[node[i] - tree.nodes];
+    for (std::uint32_t i = 0; i < Width; ++i) values[i] = tree.values[node[i] - tree.nodes];
   }
 
-  template <std::uint32_t kWidth, Last kLast>
+  template <std::uint32_t Width, Last LastLevel>
   static void bulk(const PlanbTree& tree, const Address* addresses, std::size_t count,
                    std::uint32_t* values) {
     std::size_t at = 0;
-    for (; at + kWidth <= count; at += kWidth) {
-      group<kWidth, kLast>(tree, addresses + at, values + at);
+    for (; at + Width <= count; at += Width) {
+      group<Width, LastLevel>(tree, addresses + at, values + at);
     }
     for (; at < count; ++at) values[at] = one(tree, addresses[at]);
   }
