@@ -33,6 +33,8 @@ class Reservation {
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     SIDESTEP_ASSERT(memory != MAP_FAILED);
     base_ = static_cast<T*>(memory);
+    if (bytes_ >= kHugeFrom)
+      madvise(memory, bytes_, MADV_HUGEPAGE);  // a wish; nothing depends on it
   }
   ~Reservation() { munmap(static_cast<void*>(base_), bytes_); }
   Reservation(const Reservation&) = delete;
@@ -40,6 +42,7 @@ class Reservation {
   [[nodiscard]] T* base() const noexcept { return base_; }
 
  private:
+  static constexpr std::size_t kHugeFrom = std::size_t{64} << 20;
   std::size_t bytes_;
   T* base_;
 };
@@ -114,6 +117,7 @@ class IndexPool {
   [[nodiscard]] const T& operator[](std::uint32_t index) const noexcept {
     return memory_.base()[index];
   }
+  [[nodiscard]] const T* base() const noexcept { return memory_.base(); }
   /// An object that no reader sees, with a default value.
   [[nodiscard]] std::uint32_t allocate() {
     if (free_.empty()) free_ = waiting_.take_done();
@@ -145,77 +149,105 @@ class IndexPool {
   GraceQueue waiting_;
 };
 
-/// Arrays of 2^4 to 2^16 references, by index of their first; a buddy allocator.
-class DirectPool {
+/// Cache lines by number, in blocks of 2^0 to 2^12 whose numbers are multiples of their size.
+///
+/// A buddy allocator, before which single lines are kept loose: most of what updates take and give back is one line.
+class LinePool {
  public:
-  static constexpr unsigned kOrderMin = 4;
-  static constexpr unsigned kOrderMax = 16;
+  static constexpr std::size_t kLineBytes = 64;
+  static constexpr unsigned kOrderMax = 12;
 
-  explicit DirectPool(std::size_t count_max) : memory_(count_max), count_max_(count_max) {}
+  explicit LinePool(std::size_t line_max) : memory_(line_max), line_max_(line_max) {}
 
-  [[nodiscard]] std::atomic<std::uint32_t>& operator[](std::uint32_t index) noexcept {
-    return memory_.base()[index];
+  [[nodiscard]] std::byte* line(std::uint32_t number) const noexcept {
+    return memory_.base()[number].bytes.data();
   }
-  [[nodiscard]] const std::atomic<std::uint32_t>& operator[](std::uint32_t index) const noexcept {
-    return memory_.base()[index];
-  }
+  /// A block that no reader sees, with what was in it before.
   [[nodiscard]] std::uint32_t allocate(unsigned order) {
-    for (const auto number : waiting_.take_done()) {
-      const unsigned freed = kOrderMin + (number & kOrderMask);
-      waiting_used_ -= std::size_t{1} << freed;
-      give_back(number & ~kOrderMask, freed);
-    }
     used_ += std::size_t{1} << order;
+    if (order != 0) {
+      take_back_waiting();
+      return take_block(order);
+    }
+    if (loose_.empty()) take_back_waiting();
+    if (loose_.empty()) {
+      const std::uint32_t first = take_block(kLooseOrder);
+      for (std::uint32_t i = 1U << kLooseOrder; i-- > 0;) loose_.push_back(first + i);
+    }
+    const std::uint32_t line = loose_.back();
+    loose_.pop_back();
+    return line;
+  }
+  /// Takes a block back once no reader can be on it.
+  void retire(std::uint32_t line, unsigned order) {
+    used_ -= std::size_t{1} << order;
+    waiting_used_ += std::size_t{1} << order;
+    waiting_.add((order << kLineBits) | line);
+  }
+  [[nodiscard]] std::size_t used_bytes() const noexcept { return used_ * kLineBytes; }
+  [[nodiscard]] std::size_t waiting_bytes() const noexcept { return waiting_used_ * kLineBytes; }
+
+  static constexpr unsigned kLineBits = 25;
+
+ private:
+  static constexpr unsigned kLooseOrder = 6;
+  static constexpr std::size_t kLooseMax = 65'536;
+  struct alignas(kLineBytes) Line {
+    std::array<std::byte, kLineBytes> bytes;
+  };
+
+  void take_back_waiting() {
+    for (const auto number : waiting_.take_done()) {
+      const unsigned order = number >> kLineBits;
+      const std::uint32_t line = number & ((1U << kLineBits) - 1);
+      waiting_used_ -= std::size_t{1} << order;
+      if (order == 0) {
+        loose_.push_back(line);
+      } else {
+        give_back(line, order);
+      }
+    }
+    if (loose_.size() <= kLooseMax) return;
+    for (const auto line : loose_) give_back(line, 0);
+    loose_.clear();
+  }
+  [[nodiscard]] std::uint32_t take_block(unsigned order) {
     unsigned from = order;
-    while (from <= kOrderMax && free_[from - kOrderMin].empty()) ++from;
+    while (from <= kOrderMax && free_[from].empty()) ++from;
     if (from > kOrderMax) {
-      SIDESTEP_ASSERT(top_ + (std::size_t{1} << kOrderMax) <= count_max_);
-      free_[kOrderMax - kOrderMin].insert(top_);
+      SIDESTEP_ASSERT(top_ + (std::size_t{1} << kOrderMax) <= line_max_);
+      free_[kOrderMax].insert(top_);
       top_ += 1U << kOrderMax;
       from = kOrderMax;
     }
-    auto& list = free_[from - kOrderMin];
+    auto& list = free_[from];
     const std::uint32_t base = *list.begin();
     list.erase(list.begin());
     while (from > order) {  // the upper half of each split stays free
       --from;
-      free_[from - kOrderMin].insert(base + (1U << from));
+      free_[from].insert(base + (1U << from));
     }
     return base;
   }
-  void retire(std::uint32_t base, unsigned order) {
-    used_ -= std::size_t{1} << order;
-    waiting_used_ += std::size_t{1} << order;
-    waiting_.add(
-        base |
-        (order - kOrderMin));  // bases are multiples of 16: the low four bits carry the order
-  }
-  [[nodiscard]] std::size_t used_bytes() const noexcept { return used_ * sizeof(std::uint32_t); }
-  [[nodiscard]] std::size_t waiting_bytes() const noexcept {
-    return waiting_used_ * sizeof(std::uint32_t);
-  }
-
- private:
-  static constexpr std::uint32_t kOrderMask = (1U << kOrderMin) - 1;
-
   void give_back(std::uint32_t base, unsigned order) {
     while (order < kOrderMax) {
-      auto& list = free_[order - kOrderMin];
+      auto& list = free_[order];
       const auto buddy = list.find(base ^ (1U << order));
       if (buddy == list.end()) break;
       list.erase(buddy);
       base &= ~(1U << order);
       ++order;
     }
-    free_[order - kOrderMin].insert(base);
+    free_[order].insert(base);
   }
 
-  Reservation<std::atomic<std::uint32_t>> memory_;
-  std::size_t count_max_;
+  Reservation<Line> memory_;
+  std::size_t line_max_;
   std::uint32_t top_ = 0;
   std::size_t used_ = 0;
   std::size_t waiting_used_ = 0;
-  std::array<std::set<std::uint32_t>, kOrderMax - kOrderMin + 1> free_;
+  std::vector<std::uint32_t> loose_;
+  std::array<std::set<std::uint32_t>, kOrderMax + 1> free_;
   GraceQueue waiting_;
 };
 

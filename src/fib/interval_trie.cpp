@@ -7,12 +7,12 @@
 //
 //   reference        meaning
 //   leaf  id         this interval is owned by prefix number `id`
-//   direct k, base   index an array of 2^k references by the chunk's next k bits
-//   search node      fifteen separators and sixteen references: count the separators that are not above the key
-//   deeper k, base   some prefix goes on behind this chunk: a direct node over the next chunk
+//   direct k, line   index an array of 2^k references by the chunk's next k bits
+//   search node      a cache line of seven separators and eight references: count the separators not above the key
+//   deeper k, line   some prefix goes on behind this chunk: a direct node over the next chunk
 //
 // A run of at most kBucketMax intervals is a bucket: one search node, or one over several. Where there are more, a
-// direct node spreads them, four to an entry, and buckets (or further direct nodes) hang below. Most addresses of a real
+// direct node spreads them, some six to an entry, and buckets (or further direct nodes) hang below. Most addresses of a real
 // table meet the first array, one or two direct nodes and one or two search nodes.
 //
 // A prefix that is put in takes over, inside its range, the intervals of the next shorter prefix, and one that is taken
@@ -22,67 +22,115 @@
 // waits for a grace period. Each address therefore goes from the old owner to the new one once, and no reader waits.
 #include "fib/interval_trie.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
 
 #include <sidestep/assert.hpp>
 
-#include "fib/interval_rank.hpp"
+#include "fib/interval_lookup.hpp"
 
 namespace sidestep::fib {
 namespace {
 
-constexpr std::uint32_t kBias = 0x8000'0000;
-constexpr unsigned kTopBits = 16;
-constexpr unsigned kChunkBits = 32;
-constexpr std::size_t kTopCount = std::size_t{1} << kTopBits;
-constexpr std::size_t kFanOut = 16;
+constexpr std::size_t kTopCount = std::size_t{1} << kTrieTopBits;
+constexpr std::size_t kFanOut = SearchNode::kFanOut;
 
 // Bounds that decide the shape, measured on a real table: see docs/perf.md.
-constexpr std::size_t kBucketMax = 64;      // intervals; more become a direct node
-constexpr std::size_t kBucketMin = 24;      // a direct node with fewer becomes a bucket again
-constexpr double kIntervalsPerEntry = 4.0;  // of a new direct node
-constexpr std::size_t kIntervalsPerEntryMax = 16;  // a direct node with more is spread anew
+constexpr std::size_t kBucketMax = 64;         // intervals; more become a direct node
+constexpr std::size_t kBucketMin = 6;          // a direct node with fewer becomes a bucket again
+constexpr double kIntervalsPerEntry = 12.0;    // of a direct node whose intervals lie evenly
+constexpr double kIntervalsPerEntryMin = 1.0;  // of one that is made wider because they do not
+constexpr double kCrowdedShare =
+    0.2;  // of the intervals may lie in entries that need a direct node of their own
+constexpr std::size_t kIntervalsPerEntryMax = 48;  // a direct node with more is spread anew
 
-constexpr std::size_t kNodesMax = std::size_t{1} << 23;
-constexpr std::size_t kDirectMax = std::size_t{1} << 26;
+constexpr std::size_t kLinesMax = std::size_t{1} << LinePool::kLineBits;
 constexpr std::size_t kLeavesMax = std::size_t{1} << 24;
 
-enum class Tag : std::uint32_t { kLeaf = 0, kDirect = 1, kSearch = 2, kDeeper = 3 };
-constexpr unsigned kTagShift = 30;
-constexpr std::uint32_t kPayload = (1U << kTagShift) - 1;
-constexpr unsigned kIndexBitsShift = 26;  // direct and deeper: four bits of (k - 1), then the base
-constexpr std::uint32_t kBaseMask = (1U << kIndexBitsShift) - 1;
+using Tag = TrieTag;
 
-constexpr Tag tag_of(std::uint32_t ref) { return static_cast<Tag>(ref >> kTagShift); }
-constexpr std::uint32_t make_ref(Tag tag, std::uint32_t payload) {
-  return (static_cast<std::uint32_t>(tag) << kTagShift) | payload;
+constexpr Tag tag_of(TrieRef ref) { return trie_tag_of(ref); }
+constexpr unsigned index_bits_of(TrieRef ref) { return trie_index_bits_of(ref); }
+constexpr std::uint32_t line_of(TrieRef ref) { return trie_payload_of(ref); }
+constexpr LeafId leaf_of(TrieRef ref) { return trie_payload_of(ref); }
+constexpr TrieRef leaf_ref(LeafId leaf) { return leaf << kTriePayloadShift; }
+constexpr TrieRef search_ref(std::uint32_t line) {
+  return kTrieTopBit | (line << kTriePayloadShift);
 }
-constexpr unsigned index_bits_of(std::uint32_t ref) { return ((ref >> kIndexBitsShift) & 15U) + 1; }
-constexpr std::uint32_t base_of(std::uint32_t ref) { return ref & kBaseMask; }
-constexpr std::uint32_t direct_ref(Tag tag, unsigned index_bits, std::uint32_t base) {
-  return make_ref(tag, ((index_bits - 1) << kIndexBitsShift) | base);
+constexpr TrieRef direct_ref(unsigned index_bits, std::uint32_t line) {
+  return (line << kTriePayloadShift) | index_bits;
 }
+// The same array, seen from outside its chunk, and back.
+constexpr TrieRef deeper_of(TrieRef direct) { return direct | kTrieTopBit; }
+constexpr TrieRef direct_of(TrieRef deeper) { return deeper & ~kTrieTopBit; }
+
+// A line holds sixteen references, so an array has at least as many.
+constexpr unsigned kIndexBitsMin = 4;
+constexpr unsigned kIndexBitsMax = kIndexBitsMin + LinePool::kOrderMax;
+constexpr unsigned order_of(unsigned index_bits) { return index_bits - kIndexBitsMin; }
 
 std::uint32_t top_of(const net::Ipv6Address& address) {
   return (std::uint32_t{address.bytes[0]} << 8) | address.bytes[1];
 }
 
-// The chunk at a bit position; the last one has 16 bits, at the top.
-std::uint32_t chunk_of(const net::Ipv6Address& address, unsigned position) {
-  std::uint32_t chunk = 0;
-  const std::size_t size = position == 112 ? 2 : 4;
-  for (std::size_t i = 0; i < 4; ++i) {
-    chunk = (chunk << 8) | (i < size ? address.bytes[position / 8 + i] : 0U);
+// The first address behind a prefix; empty behind the last one of all.
+std::optional<net::Ipv6Address> after_last_address(const net::Prefix& prefix) {
+  net::Ipv6Address address = prefix.address();
+  unsigned carry = 1;
+  for (unsigned byte = 16; byte-- > 0 && carry != 0;) {
+    const unsigned first_bit = byte * 8;
+    if (first_bit >= prefix.length()) continue;  // host bits are zero, and stay so
+    const unsigned bits = prefix.length() - first_bit;
+    const unsigned unit = bits >= 8 ? 1U : 1U << (8 - bits);
+    const unsigned sum = address.bytes[byte] + unit;
+    address.bytes[byte] = static_cast<std::uint8_t>(sum);
+    carry = sum >> 8;
   }
-  return chunk;
+  if (carry != 0) return std::nullopt;
+  return address;
 }
 
-unsigned suggested_index_bits(std::size_t intervals, unsigned region_bits) {
-  const auto wanted = std::lround(std::log2(static_cast<double>(intervals) / kIntervalsPerEntry));
-  const auto limit = std::min(DirectPool::kOrderMax, region_bits);
-  return std::clamp(static_cast<unsigned>(std::max(wanted, 0L)),
-                    std::min(DirectPool::kOrderMin, limit), limit);
+// Whether all bits from `position` on are zero.
+bool ends_with_zeros(const net::Ipv6Address& address, unsigned position) {
+  for (std::size_t byte = position / 8; byte < address.bytes.size(); ++byte)
+    if (address.bytes[byte] != 0) return false;
+  return true;
+}
+
+// How many of the intervals fall into entries that would need an array of their own.
+template <typename Intervals>
+std::size_t crowded_count(const Intervals& intervals, std::uint32_t low, unsigned part_bits) {
+  std::size_t crowded = 0;
+  std::size_t first = 0;
+  for (std::size_t i = 1; i <= intervals.size(); ++i) {
+    const bool ends = i == intervals.size() || (intervals[i].start - low) >> part_bits !=
+                                                   (intervals[first].start - low) >> part_bits;
+    if (!ends) continue;
+    if (i - first > kBucketMax) crowded += i - first;
+    first = i;
+  }
+  return crowded;
+}
+
+// As wide as it takes to spread the intervals well, prefixes coming in clusters; but not wider than they are worth.
+template <typename Intervals>
+unsigned suggested_index_bits(const Intervals& intervals, std::uint32_t low, unsigned region_bits) {
+  const double count = static_cast<double>(intervals.size());
+  const unsigned limit = std::min(kIndexBitsMax, region_bits);
+  const auto clamped = [&](double bits) {
+    return std::clamp(static_cast<unsigned>(std::max(std::lround(bits), 0L)),
+                      std::min(kIndexBitsMin, limit), limit);
+  };
+  unsigned bits = clamped(std::log2(count / kIntervalsPerEntry));
+  const unsigned most = clamped(std::log2(count / kIntervalsPerEntryMin));
+  const double crowded_most = count * kCrowdedShare;
+  while (bits<most&& static_cast<double>(crowded_count(intervals, low, region_bits - bits))>
+             crowded_most)
+    ++bits;
+  return bits;
 }
 
 }  // namespace
@@ -90,11 +138,11 @@ unsigned suggested_index_bits(std::size_t intervals, unsigned region_bits) {
 // A stretch of a chunk that one reference answers for.
 struct IntervalTrie::Region {
   std::uint32_t low = 0;
-  unsigned bits = kChunkBits;
-  unsigned position = kTopBits;
+  unsigned bits = kTrieChunkBits;
+  unsigned position = kTrieTopBits;
 
   [[nodiscard]] std::uint32_t high() const {
-    return bits == kChunkBits ? ~std::uint32_t{0} : low + ((1U << bits) - 1);
+    return bits == kTrieChunkBits ? ~std::uint32_t{0} : low + ((1U << bits) - 1);
   }
   [[nodiscard]] Region part(std::uint32_t index, unsigned index_bits) const {
     const unsigned part_bits = bits - index_bits;
@@ -107,7 +155,7 @@ struct IntervalTrie::Edit {
   const net::Prefix* prefix;
   LeafId from;
   LeafId to;
-  unsigned position = kTopBits;
+  unsigned position = kTrieTopBits;
   std::uint32_t first = 0;  // chunk values that the prefix covers
   std::uint32_t last = ~std::uint32_t{0};
   bool deeper = false;  // the prefix covers only a part of the one value first == last
@@ -116,10 +164,10 @@ struct IntervalTrie::Edit {
   [[nodiscard]] Edit at(unsigned chunk_position) const {
     Edit edit{.prefix = prefix, .from = from, .to = to, .position = chunk_position};
     if (prefix->length() <= chunk_position) return edit;
-    edit.first = chunk_of(prefix->address(), chunk_position);
+    edit.first = trie_chunk_of(prefix->address(), chunk_position);
     const unsigned bits = prefix->length() - chunk_position;
-    edit.deeper = bits > kChunkBits;
-    edit.last = bits >= kChunkBits ? edit.first : edit.first | (~std::uint32_t{0} >> bits);
+    edit.deeper = bits > kTrieChunkBits;
+    edit.last = bits >= kTrieChunkBits ? edit.first : edit.first | (~std::uint32_t{0} >> bits);
     return edit;
   }
   [[nodiscard]] bool covers(const Region& region) const {
@@ -127,109 +175,89 @@ struct IntervalTrie::Edit {
   }
 };
 
-IntervalTrie::IntervalTrie()
-    : nodes_(kNodesMax),
-      direct_(kDirectMax),
-      leaves_(kLeavesMax),
-      top_(std::make_unique<std::atomic<Ref>[]>(kTopCount)) {
-  const auto root = allocate_leaf(net::Prefix(), kRootLeaf);
-  SIDESTEP_ASSERT(root == kRootLeaf);
+TriePools::TriePools() : lines(kLinesMax), leaves(kLeavesMax), values(kLeavesMax) {
+  const auto root = leaves.allocate();
+  SIDESTEP_ASSERT(root == kRootLeaf);  // one for all tries: ::/0 and no parent
+  // Lookups that stand at no node look at line 0 all the same.
+  const auto spare = lines.allocate(0);
+  SIDESTEP_ASSERT(spare == 0);
+  (new (lines.line(spare)) SearchNode)->separators.fill(SearchNode::kUnused);
 }
+
+IntervalTrie::IntervalTrie() : IntervalTrie(std::make_shared<TriePools>()) {}
+
+IntervalTrie::IntervalTrie(std::shared_ptr<TriePools> pools)
+    : pools_(std::move(pools)), top_(kTopCount), values_(pools_->values.base()) {}
 
 IntervalTrie::~IntervalTrie() = default;
 
-LeafId IntervalTrie::allocate_leaf(const net::Prefix& prefix, LeafId parent) {
-  const auto leaf = leaves_.allocate();
-  leaves_[leaf].prefix = prefix;
-  leaves_[leaf].parent.store(
-      parent, std::memory_order_relaxed);  // published with the first reference to the leaf
+LeafId IntervalTrie::allocate_leaf(const net::Prefix& prefix, LeafId parent, LeafValue value) {
+  const auto leaf = pools_->leaves.allocate();
+  TrieLeaf& record = pools_->leaves[leaf];
+  record.prefix = prefix;
+  // Published with the first reference to the leaf, both.
+  record.parent.store(parent, std::memory_order_relaxed);
+  values_[leaf].store(value, std::memory_order_relaxed);
   return leaf;
 }
 
 // ---- Lookup
 
-IntervalTrie::Ref IntervalTrie::step(const SearchNode& node, std::uint32_t key) noexcept {
-  // Acquire pairs with the release stores of edit(): what the reference names was complete before.
-  return node.refs[count_not_above(node.separators, key)].load(std::memory_order_acquire);
-}
+TrieView IntervalTrie::view() const noexcept { return {top_.base(), pools_->lines.line(0)}; }
 
 LeafId IntervalTrie::lookup(const net::Ipv6Address& address) const noexcept {
-  return finish(top_[top_of(address)].load(std::memory_order_acquire), address, kTopBits);
-}
-
-LeafId IntervalTrie::finish(Ref ref, const net::Ipv6Address& address,
-                            unsigned position) const noexcept {
-  std::uint32_t chunk = chunk_of(address, position);
-  std::uint32_t rest = chunk;  // the bits of the chunk that no direct node has used yet
-  for (;;) {
-    switch (tag_of(ref)) {
-      case Tag::kLeaf:
-        return ref;
-      case Tag::kSearch: {
-        const SearchNode& node = nodes_[ref & kPayload];
-        __builtin_prefetch(&node.refs);
-        ref = step(node, chunk);
-        break;
-      }
-      case Tag::kDeeper:
-        position += kChunkBits;
-        chunk = chunk_of(address, position);
-        rest = chunk;
-        [[fallthrough]];
-      case Tag::kDirect: {
-        const unsigned index_bits = index_bits_of(ref);
-        ref = direct_[base_of(ref) + (rest >> (kChunkBits - index_bits))].load(
-            std::memory_order_acquire);
-        rest <<= index_bits;
-        break;
-      }
-    }
-  }
+  return lookup_one(view(), address);
 }
 
 void IntervalTrie::lookup_batch(std::span<const net::Ipv6Address> addresses,
                                 std::span<LeafId> leaves) const noexcept {
   SIDESTEP_ASSERT(addresses.size() == leaves.size());
-  for (std::size_t i = 0; i < addresses.size(); ++i) leaves[i] = lookup(addresses[i]);
+  lookup_batch(addresses.data(), sizeof(net::Ipv6Address), leaves);
 }
 
-LeafId IntervalTrie::find(const net::Prefix& prefix) const noexcept {
-  LeafId leaf = lookup(prefix.address());
-  while (leaves_[leaf].prefix.length() > prefix.length()) leaf = parent(leaf);
-  return leaves_[leaf].prefix == prefix ? leaf : kRootLeaf;
+void IntervalTrie::lookup_batch(const net::Ipv6Address* first, std::size_t stride,
+                                std::span<LeafId> leaves) const noexcept {
+  lookup_many(view(), first, stride, leaves.data(), leaves.size());
+}
+
+LeafId IntervalTrie::find(const net::Prefix& wanted) const noexcept {
+  LeafId leaf = lookup(wanted.address());
+  while (prefix(leaf).length() > wanted.length()) leaf = parent(leaf);
+  return prefix(leaf) == wanted ? leaf : kRootLeaf;
 }
 
 // ---- Update
 
-IntervalTrie::Inserted IntervalTrie::insert(const net::Prefix& prefix) {
-  LeafId above = lookup(prefix.address());
-  while (leaves_[above].prefix.length() > prefix.length()) above = parent(above);
-  if (leaves_[above].prefix.length() == prefix.length()) return {above, false};
-  const LeafId leaf = allocate_leaf(prefix, above);
-  apply(prefix, above, leaf);
+IntervalTrie::Inserted IntervalTrie::insert(const net::Prefix& added, LeafValue value) {
+  LeafId above = lookup(added.address());
+  while (prefix(above).length() > added.length()) above = parent(above);
+  if (prefix(above).length() == added.length()) return {above, false};
+  const LeafId leaf = allocate_leaf(added, above, value);
+  apply(added, above, leaf);
   ++prefix_count_;
   return {leaf, true};
 }
 
-bool IntervalTrie::erase(const net::Prefix& prefix) {
-  const LeafId leaf = find(prefix);
+bool IntervalTrie::erase(const net::Prefix& gone) {
+  const LeafId leaf = find(gone);
   if (leaf == kRootLeaf) return false;
-  const net::Prefix range = leaves_[leaf].prefix;
-  apply(range, leaf, parent(leaf));
-  leaves_.retire(leaf);
+  apply(gone, leaf, parent(leaf));
+  pools_->leaves.retire(leaf);
   --prefix_count_;
   return true;
 }
 
 void IntervalTrie::apply(const net::Prefix& prefix, LeafId from, LeafId to) {
-  const Edit edit = Edit{.prefix = &prefix, .from = from, .to = to}.at(kTopBits);
+  const Edit edit = Edit{.prefix = &prefix, .from = from, .to = to}.at(kTrieTopBits);
   const std::uint32_t first = top_of(prefix.address());
-  const std::uint32_t span = prefix.length() >= kTopBits ? 1 : 1U << (kTopBits - prefix.length());
+  const std::uint32_t span =
+      prefix.length() >= kTrieTopBits ? 1 : 1U << (kTrieTopBits - prefix.length());
   for (std::uint32_t top = first; top < first + span; ++top) {
-    const Ref before = top_[top].load(std::memory_order_relaxed);  // we are the only writer
+    const Ref before = top_.base()[top].load(std::memory_order_relaxed);  // we are the only writer
     const Ref after = this->edit(before, Region{}, edit);
     if (after != before)
-      top_[top].store(after, std::memory_order_release);  // pairs with the acquire in lookup()
+      top_.base()[top].store(after,
+                             std::memory_order_release);  // pairs with the acquire in lookup()
   }
 }
 
@@ -245,8 +273,8 @@ IntervalTrie::Ref IntervalTrie::edit(Ref ref, const Region& region, const Edit& 
 }
 
 IntervalTrie::Ref IntervalTrie::replace_owner(Ref ref, const Edit& edit) {
-  adopt(ref, edit);
-  return ref == edit.from ? edit.to : ref;
+  adopt(leaf_of(ref), edit);
+  return leaf_of(ref) == edit.from ? leaf_ref(edit.to) : ref;
 }
 
 // The topmost prefix between `owner` and `from` gets `to` as its next shorter one.
@@ -255,7 +283,8 @@ void IntervalTrie::adopt(LeafId owner, const Edit& edit) {
   while (leaf != edit.from && leaf != edit.to) {
     const LeafId above = parent(leaf);
     if (above == edit.from)
-      leaves_[leaf].parent.store(edit.to, std::memory_order_relaxed);  // writers and tests read it
+      pools_->leaves[leaf].parent.store(edit.to,
+                                        std::memory_order_relaxed);  // writers and tests read it
     leaf = above;
   }
 }
@@ -271,7 +300,7 @@ void IntervalTrie::replace_owners_below(Ref ref, const Edit& edit) {
                   std::memory_order_release);  // pairs with the acquire in step() and finish()
   };
   if (tag_of(ref) == Tag::kSearch) {
-    auto& refs = nodes_[ref & kPayload].refs;
+    auto& refs = node(ref).refs;
     for (std::size_t i = 0; i < kFanOut; ++i) {
       // Unused places repeat the last reference; below it the work is done once.
       const Ref below = refs[i].load(std::memory_order_relaxed);
@@ -281,8 +310,8 @@ void IntervalTrie::replace_owners_below(Ref ref, const Edit& edit) {
     }
     return;
   }
-  const std::uint32_t base = base_of(ref);
-  for (std::uint32_t i = 0; i < 1U << index_bits_of(ref); ++i) replace_in(direct_[base + i]);
+  std::atomic<Ref>* const entries = array(ref);
+  for (std::uint32_t i = 0; i < 1U << index_bits_of(ref); ++i) replace_in(entries[i]);
 }
 
 IntervalTrie::Ref IntervalTrie::edit_bucket(Ref ref, const Region& region, const Edit& edit) {
@@ -322,26 +351,26 @@ IntervalTrie::Ref IntervalTrie::edit_bucket(Ref ref, const Region& region, const
 
 IntervalTrie::Ref IntervalTrie::edit_direct(Ref ref, const Region& region, const Edit& edit) {
   const unsigned index_bits = index_bits_of(ref);
-  const std::uint32_t base = base_of(ref);
+  std::atomic<Ref>* const entries = array(ref);
   const unsigned part_bits = region.bits - index_bits;
   const std::uint32_t first = (std::max(edit.first, region.low) - region.low) >> part_bits;
   const std::uint32_t last = (std::min(edit.last, region.high()) - region.low) >> part_bits;
   const auto added_before = edit.boundaries_added;
   for (std::uint32_t i = first; i <= last; ++i) {
-    auto& place = direct_[base + i];
+    auto& place = entries[i];
     const Ref before = place.load(std::memory_order_relaxed);
     const Ref after = this->edit(before, region.part(i, index_bits), edit);
     if (after != before)
       place.store(after, std::memory_order_release);  // pairs with the acquire in finish()
   }
-  auto& shape = direct_shapes_[base];
+  auto& shape = direct_shapes_[line_of(ref)];
   shape.boundaries += edit.boundaries_added - added_before;
   ++shape.edits;
-  const auto entries = std::size_t{1} << index_bits;
+  const auto entry_count = std::size_t{1} << index_bits;
   const bool crowded =
-      shape.boundaries > static_cast<std::int64_t>(entries * kIntervalsPerEntryMax) &&
-      index_bits < std::min(DirectPool::kOrderMax, region.bits);
-  if (!crowded && shape.edits < entries) return ref;
+      shape.boundaries > static_cast<std::int64_t>(entry_count * kIntervalsPerEntryMax) &&
+      index_bits < std::min(kIndexBitsMax, region.bits);
+  if (!crowded && shape.edits < entry_count) return ref;
   shape.edits = 0;
   return reshape(ref, region);
 }
@@ -350,7 +379,7 @@ IntervalTrie::Ref IntervalTrie::edit_direct(Ref ref, const Region& region, const
 IntervalTrie::Ref IntervalTrie::reshape(Ref ref, const Region& region) {
   Intervals intervals;
   collect(ref, region.low, region, intervals);
-  const unsigned wanted = suggested_index_bits(intervals.size(), region.bits);
+  const unsigned wanted = suggested_index_bits(intervals, region.low, region.bits);
   const unsigned present = index_bits_of(ref);
   const bool fits =
       intervals.size() >= kBucketMin && wanted + 1 >= present && wanted <= present + 1;
@@ -362,11 +391,10 @@ IntervalTrie::Ref IntervalTrie::reshape(Ref ref, const Region& region) {
 
 // `owner` answers for one value of a chunk, of which the prefix covers a part: the edit goes on in the next chunk.
 IntervalTrie::Ref IntervalTrie::edit_deeper(Ref owner, const Edit& edit) {
-  const Edit below = edit.at(edit.position + kChunkBits);
-  const Region region{.low = 0, .bits = kChunkBits, .position = below.position};
+  const Edit below = edit.at(edit.position + kTrieChunkBits);
+  const Region region{.low = 0, .bits = kTrieChunkBits, .position = below.position};
   const bool was_deeper = tag_of(owner) == Tag::kDeeper;
-  const Ref root =
-      was_deeper ? direct_ref(Tag::kDirect, index_bits_of(owner), base_of(owner)) : owner;
+  const Ref root = was_deeper ? direct_of(owner) : owner;
   const Ref edited = this->edit(root, region, below);
   Intervals intervals;
   collect(edited, 0, region, intervals);
@@ -374,14 +402,19 @@ IntervalTrie::Ref IntervalTrie::edit_deeper(Ref owner, const Edit& edit) {
     dispose(edited);
     return intervals[0].ref;
   }
-  Ref direct = edited;
-  if (tag_of(edited) !=
-      Tag::
-          kDirect) {  // few intervals: a narrow direct node all the same, so that `deeper` names one
-    direct = build_direct(intervals, region, DirectPool::kOrderMin);
-    dispose(edited);
+  return make_deeper(edited, region);
+}
+
+// Few intervals become a narrow direct node all the same, so that `deeper` names one.
+IntervalTrie::Ref IntervalTrie::make_deeper(Ref chunk, const Region& region) {
+  Ref direct = chunk;
+  if (tag_of(chunk) != Tag::kDirect) {
+    Intervals intervals;
+    collect(chunk, 0, region, intervals);
+    direct = build_direct(intervals, region, kIndexBitsMin);
+    dispose(chunk);
   }
-  return direct_ref(Tag::kDeeper, index_bits_of(direct), base_of(direct));
+  return deeper_of(direct);
 }
 
 // ---- Building and taking apart
@@ -395,13 +428,13 @@ void IntervalTrie::collect(Ref ref, std::uint32_t start, const Region& region,
       if (out.empty() || out.back().ref != ref) out.push_back({start, ref});
       return;
     case Tag::kSearch: {
-      const SearchNode& node = nodes_[ref & kPayload];
-      Ref previous = node.refs[0].load(std::memory_order_relaxed);
+      const SearchNode& at = node(ref);
+      Ref previous = at.refs[0].load(std::memory_order_relaxed);
       collect(previous, start, region, out);
       for (std::size_t i = 1; i < kFanOut; ++i) {
-        const Ref below = node.refs[i].load(std::memory_order_relaxed);
+        const Ref below = at.refs[i].load(std::memory_order_relaxed);
         if (below == previous) continue;  // unused places repeat the last reference
-        collect(below, static_cast<std::uint32_t>(node.separators[i - 1]) ^ kBias, region, out);
+        collect(below, SearchNode::start_of(at.separators[i - 1]), region, out);
         previous = below;
       }
       return;
@@ -410,18 +443,102 @@ void IntervalTrie::collect(Ref ref, std::uint32_t start, const Region& region,
       const unsigned index_bits = index_bits_of(ref);
       for (std::uint32_t i = 0; i < 1U << index_bits; ++i) {
         const Region part = region.part(i, index_bits);
-        collect(direct_[base_of(ref) + i].load(std::memory_order_relaxed), part.low, part, out);
+        collect(array(ref)[i].load(std::memory_order_relaxed), part.low, part, out);
       }
       return;
     }
   }
 }
 
+// The whole of an empty trie: prefixes in order, and a stack of those that are open.
+std::vector<LeafId> IntervalTrie::build_from(std::span<const net::Prefix> prefixes,
+                                             std::span<const LeafValue> values) {
+  SIDESTEP_ASSERT(prefix_count_ == 1 && (values.empty() || values.size() == prefixes.size()));
+  std::vector<std::uint32_t> order(prefixes.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return prefixes[a] < prefixes[b]; });
+  std::vector<LeafId> numbers(prefixes.size(), kRootLeaf);
+  std::vector<WideInterval> intervals{{net::Ipv6Address{}, kRootLeaf}};
+  std::vector<LeafId> open{kRootLeaf};
+  const auto begin = [&](const net::Ipv6Address& start, LeafId leaf) {
+    if (intervals.back().start == start) intervals.pop_back();
+    if (intervals.empty() || intervals.back().leaf != leaf) intervals.push_back({start, leaf});
+  };
+  // Closes prefixes that do not cover `next`; nullptr: all of them.
+  const auto close_before = [&](const net::Prefix* next) {
+    while (open.size() > 1 && !(next != nullptr && prefix(open.back()).covers(*next))) {
+      const auto behind = after_last_address(prefix(open.back()));
+      open.pop_back();
+      if (behind) begin(*behind, open.back());
+    }
+  };
+  for (const std::uint32_t i : order) {
+    close_before(&prefixes[i]);
+    const bool repeated = prefix(open.back()) == prefixes[i];
+    if (!repeated) {
+      const LeafId leaf = allocate_leaf(prefixes[i], open.back(), values.empty() ? 0 : values[i]);
+      open.push_back(leaf);
+      begin(prefixes[i].address(), leaf);
+      ++prefix_count_;
+    } else if (prefixes[i].length() == 0 && !values.empty() && i == order.front()) {
+      set_value(kRootLeaf, values[i]);
+    }
+    numbers[i] = open.back();
+  }
+  close_before(nullptr);
+  build_top(intervals);
+  return numbers;
+}
+
+void IntervalTrie::build_top(std::span<const WideInterval> intervals) {
+  LeafId before = kRootLeaf;  // owner of the addresses below the first interval of a part
+  std::size_t at = 0;
+  for (std::size_t top = 0; top < kTopCount; ++top) {
+    const std::size_t first = at;
+    while (at < intervals.size() && top_of(intervals[at].start) == top) ++at;
+    const auto part = intervals.subspan(first, at - first);
+    const Ref ref = part.empty() ? leaf_ref(before) : build_chunk(part, before, kTrieTopBits);
+    // Pairs with the acquire in lookup_one(); what is root already stays an untouched page.
+    if (ref != leaf_ref(kRootLeaf)) top_.base()[top].store(ref, std::memory_order_release);
+    if (!part.empty()) before = part.back().leaf;
+  }
+}
+
+// Intervals that begin inside one value of all chunks before `position`.
+IntervalTrie::Ref IntervalTrie::build_chunk(std::span<const WideInterval> wide, LeafId before,
+                                            unsigned position) {
+  Intervals intervals;
+  const auto put = [&](std::uint32_t start, Ref ref) {
+    if (!intervals.empty() && intervals.back().start == start) intervals.pop_back();
+    if (intervals.empty() || intervals.back().ref != ref) intervals.push_back({start, ref});
+  };
+  put(0, leaf_ref(before));
+  for (std::size_t at = 0; at < wide.size();) {
+    const std::uint32_t chunk = trie_chunk_of(wide[at].start, position);
+    const std::size_t first = at;
+    while (at < wide.size() && trie_chunk_of(wide[at].start, position) == chunk) ++at;
+    const auto part = wide.subspan(first, at - first);
+    const bool whole =
+        part.size() == 1 && ends_with_zeros(part[0].start, position + kTrieChunkBits);
+    const LeafId last = part.back().leaf;
+    if (whole) {
+      put(chunk, leaf_ref(last));
+    } else {
+      const Region below{.low = 0, .bits = kTrieChunkBits, .position = position + kTrieChunkBits};
+      put(chunk, make_deeper(build_chunk(part, before, below.position), below));
+      if (chunk != ~std::uint32_t{0}) put(chunk + 1, leaf_ref(last));
+    }
+    before = last;
+  }
+  const Region region{.low = 0, .bits = kTrieChunkBits, .position = position};
+  return build(intervals, region);
+}
+
 IntervalTrie::Ref IntervalTrie::build(std::span<const Interval> intervals, const Region& region) {
   if (intervals.size() == 1) return intervals[0].ref;
-  if (intervals.size() <= kBucketMax || region.bits < DirectPool::kOrderMin)
-    return build_search(intervals);
-  return build_direct(intervals, region, suggested_index_bits(intervals.size(), region.bits));
+  if (intervals.size() <= kBucketMax || region.bits < kIndexBitsMin) return build_search(intervals);
+  return build_direct(intervals, region, suggested_index_bits(intervals, region.low, region.bits));
 }
 
 // One search node, or as few levels of evenly filled ones as it takes.
@@ -444,22 +561,23 @@ IntervalTrie::Ref IntervalTrie::build_search(std::span<const Interval> intervals
 
 IntervalTrie::Ref IntervalTrie::build_search_node(std::span<const Interval> intervals) {
   if (intervals.size() == 1) return intervals[0].ref;
-  const auto index = nodes_.allocate();
-  SearchNode& node = nodes_[index];
+  const auto line = pools_->lines.allocate(0);
+  auto* const made = new (pools_->lines.line(line)) SearchNode;
   for (std::size_t i = 0; i < kFanOut; ++i) {
     const auto& interval = intervals[std::min(i, intervals.size() - 1)];
     // Relaxed: published with the release store of the reference to this node.
-    node.refs[i].store(interval.ref, std::memory_order_relaxed);
+    made->refs[i].store(interval.ref, std::memory_order_relaxed);
     const bool used = i + 1 < intervals.size();
-    node.separators[i] =
-        used ? static_cast<std::int32_t>(intervals[i + 1].start ^ kBias) : kSeparatorUnused;
+    made->separators[i] =
+        used ? SearchNode::separator(intervals[i + 1].start) : SearchNode::kUnused;
   }
-  return make_ref(Tag::kSearch, index);
+  return search_ref(line);
 }
 
 IntervalTrie::Ref IntervalTrie::build_direct(std::span<const Interval> intervals,
                                              const Region& region, unsigned index_bits) {
-  const std::uint32_t base = direct_.allocate(index_bits);
+  const std::uint32_t line = pools_->lines.allocate(order_of(index_bits));
+  auto* const entries = reinterpret_cast<std::atomic<Ref>*>(pools_->lines.line(line));
   std::int64_t boundaries = 0;
   std::size_t at = 0;  // the interval that holds the start of the part
   Intervals part_intervals;
@@ -472,17 +590,16 @@ IntervalTrie::Ref IntervalTrie::build_direct(std::span<const Interval> intervals
       part_intervals.push_back(intervals[next]);
     }
     boundaries += static_cast<std::int64_t>(part_intervals.size()) - 1;
-    direct_[base + i].store(build(part_intervals, part),
-                            std::memory_order_relaxed);  // published with the node
+    new (entries + i) std::atomic<Ref>(build(part_intervals, part));  // published with the array
   }
-  direct_shapes_[base] = {.boundaries = boundaries, .edits = 0};
-  return direct_ref(Tag::kDirect, index_bits, base);
+  direct_shapes_[line] = {.boundaries = boundaries, .edits = 0};
+  return direct_ref(index_bits, line);
 }
 
 // Gives back the nodes of this chunk below a reference. What hangs deeper has been taken over.
 void IntervalTrie::dispose(Ref ref) {
   if (tag_of(ref) == Tag::kSearch) {
-    const auto& refs = nodes_[ref & kPayload].refs;
+    const auto& refs = node(ref).refs;
     Ref previous = refs[0].load(std::memory_order_relaxed);
     dispose(previous);
     for (std::size_t i = 1; i < kFanOut; ++i) {
@@ -490,23 +607,66 @@ void IntervalTrie::dispose(Ref ref) {
       if (below != previous) dispose(below);
       previous = below;
     }
-    nodes_.retire(ref & kPayload);
+    pools_->lines.retire(line_of(ref), 0);
   } else if (tag_of(ref) == Tag::kDirect) {
-    const std::uint32_t base = base_of(ref);
+    std::atomic<Ref>* const entries = array(ref);
     for (std::uint32_t i = 0; i < 1U << index_bits_of(ref); ++i) {
-      dispose(direct_[base + i].load(std::memory_order_relaxed));
+      dispose(entries[i].load(std::memory_order_relaxed));
     }
-    direct_shapes_.erase(base);
-    direct_.retire(base, index_bits_of(ref));
+    direct_shapes_.erase(line_of(ref));
+    pools_->lines.retire(line_of(ref), order_of(index_bits_of(ref)));
   }
 }
 
+// Everything below a reference, also what hangs deeper.
+void IntervalTrie::release_below(Ref ref, std::vector<LeafId>& leaves) {
+  switch (tag_of(ref)) {
+    case Tag::kLeaf:
+      if (leaf_of(ref) != kRootLeaf) leaves.push_back(leaf_of(ref));
+      return;
+    case Tag::kSearch: {
+      const auto& refs = node(ref).refs;
+      Ref previous = leaf_ref(kRootLeaf);
+      for (const auto& place : refs) {
+        const Ref below = place.load(std::memory_order_relaxed);
+        if (below != previous) release_below(below, leaves);
+        previous = below;
+      }
+      pools_->lines.retire(line_of(ref), 0);
+      return;
+    }
+    case Tag::kDirect:
+    case Tag::kDeeper:
+      break;
+  }
+  std::atomic<Ref>* const entries = array(ref);
+  for (std::uint32_t i = 0; i < 1U << index_bits_of(ref); ++i)
+    release_below(entries[i].load(std::memory_order_relaxed), leaves);
+  pools_->lines.retire(line_of(ref), order_of(index_bits_of(ref)));
+}
+
+void IntervalTrie::release() {
+  if (prefix_count_ == 1) return;
+  std::vector<LeafId> leaves;
+  for (std::size_t top = 0; top < kTopCount; ++top)
+    release_below(top_.base()[top].load(std::memory_order_relaxed), leaves);
+  // A leaf owns many intervals; a covered one may own none, and is found through those that it covers.
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    if (parent(leaves[i]) != kRootLeaf && (i == 0 || leaves[i] != leaves[i - 1]))
+      leaves.push_back(parent(leaves[i]));
+  }
+  std::sort(leaves.begin(), leaves.end());
+  leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
+  for (const LeafId leaf : leaves) pools_->leaves.retire(leaf);
+  direct_shapes_.clear();
+  prefix_count_ = 1;
+}
+
 IntervalTrie::Size IntervalTrie::size() const noexcept {
-  return {
-      .prefixes = prefix_count_,
-      .lookup_bytes = kTopCount * sizeof(Ref) + nodes_.used_bytes() + direct_.used_bytes(),
-      .leaf_bytes = leaves_.used_bytes(),
-      .waiting_bytes = nodes_.waiting_bytes() + direct_.waiting_bytes() + leaves_.waiting_bytes()};
+  return {.prefixes = prefix_count_,
+          .lookup_bytes = kTopCount * sizeof(Ref) + pools_->lines.used_bytes(),
+          .leaf_bytes = pools_->leaves.used_bytes(),
+          .waiting_bytes = pools_->lines.waiting_bytes() + pools_->leaves.waiting_bytes()};
 }
 
 }  // namespace sidestep::fib
