@@ -6,23 +6,20 @@
 // on a promotion can fail, because a counter that reached zero is never raised again. Whoever brings the counter to
 // zero tells the route, and the route retires itself when its last destination is free: through a grace period, since
 // a reader may have borrowed it before it was unlinked. An uncached destination is in no table, nobody can have
-// borrowed it without a reference (PacketDst::set_borrowed sees to that), so its last release frees it on the spot.
+// borrowed it without a reference (PacketDst::set_borrowed sees to that), so its last release frees it on the spot, into
+// a list of the releasing thread (uncached_pool.hpp).
 #include <sidestep/fib/dst.hpp>
 
 #include <cerrno>
-#include <memory>
+#include <new>
 
 #include <fmt/format.h>
 
 #include <sidestep/fib/route.hpp>
 
+#include "fib/uncached_pool.hpp"
+
 namespace sidestep::fib {
-namespace {
-
-std::atomic<std::uint64_t> g_uncached_count{0};
-
-}  // namespace
-
 const Dst& null_dst() noexcept {
   static const Dst dst(
       DstClass::kStatic,
@@ -76,8 +73,8 @@ void OwnedDst::release(const Dst& dst) noexcept {
   // Release pairs with the acquire half of the decrement that reaches zero: all uses by earlier owners come first.
   if (dst.owners_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (dst.class_ == DstClass::kUncached) {
-    g_uncached_count.fetch_sub(1, std::memory_order_relaxed);  // a statistic; orders nothing
-    delete &dst;
+    dst.~Dst();
+    UncachedPool::free(const_cast<Dst*>(&dst));
   } else {
     dst.route_->dst_released();
   }
@@ -106,13 +103,12 @@ void OwnedDst::reset() noexcept {
 }
 
 OwnedDst make_uncached(const DstFields& fields) {
-  auto dst = std::make_unique<Dst>(DstClass::kUncached, fields, nullptr);
+  const auto* dst = new (UncachedPool::allocate()) Dst(DstClass::kUncached, fields, nullptr);
   dst->owners_.store(1, std::memory_order_relaxed);  // not yet shared
-  g_uncached_count.fetch_add(1, std::memory_order_relaxed);
-  return OwnedDst(dst.release());
+  return OwnedDst(dst);
 }
 
-std::uint64_t uncached_count() noexcept { return g_uncached_count.load(std::memory_order_relaxed); }
+std::uint64_t uncached_count() noexcept { return UncachedPool::in_use(); }
 
 PacketDst& PacketDst::operator=(PacketDst&& other) noexcept {
   if (this != &other) {

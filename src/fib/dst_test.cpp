@@ -2,11 +2,15 @@
 // The ownership rules of destinations, one test each.
 #include <sidestep/fib/dst.hpp>
 
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <sidestep/fib/route.hpp>
+
+#include "fib/uncached_pool.hpp"
 
 namespace sidestep::fib {
 namespace {
@@ -105,6 +109,56 @@ TEST_F(Ownership, StaticDestinationsHaveNoCounter) {
   EXPECT_EQ(null_dst()->error, ENETUNREACH);
   EXPECT_EQ(blackhole_dst()->error, EINVAL);
   EXPECT_EQ(prohibit_dst()->error, EACCES);
+}
+
+TEST_F(Ownership, UncachedMemoryIsUsedAgainByItsThreadAndBounded) {
+  if (UncachedPool::kKeptMax == 0) GTEST_SKIP() << "sanitizers watch the allocator instead";
+  OwnedDst first = make_uncached(DstFields{.device = IfIndex{3}});
+  const Dst* where = &first.get();
+  first.reset();
+  OwnedDst second = make_uncached(DstFields{.device = IfIndex{4}});
+  EXPECT_EQ(&second.get(), where);
+  EXPECT_EQ(second->device, IfIndex{4});
+
+  std::vector<OwnedDst> many(1000);
+  for (auto& dst : many) dst = make_uncached(DstFields{.device = IfIndex{5}});
+  many.clear();
+  EXPECT_EQ(UncachedPool::kept(), UncachedPool::kKeptMax);
+}
+
+TEST_F(Ownership, UncachedMayBeFreedByAnotherThread) {
+  const auto before = uncached_count();
+  std::vector<OwnedDst> made(300);
+  for (auto& dst : made) dst = make_uncached(DstFields{.device = IfIndex{3}});
+  EXPECT_EQ(uncached_count(), before + 300);
+  std::thread([&made, before] {
+    made.resize(100);
+    EXPECT_EQ(uncached_count(), before + 100);
+    made.clear();
+    EXPECT_EQ(UncachedPool::kept(), UncachedPool::kKeptMax);
+  }).join();
+  EXPECT_EQ(uncached_count(), before);  // also with that thread gone
+}
+
+TEST_F(Ownership, UncachedOfAThreadThatLeftStaysAlive) {
+  const auto before = uncached_count();
+  OwnedDst kept;
+  std::thread([&kept] { kept = make_uncached(DstFields{.device = IfIndex{7}}); }).join();
+  EXPECT_EQ(uncached_count(), before + 1);
+  EXPECT_EQ(kept->device, IfIndex{7});
+  kept.reset();
+  EXPECT_EQ(uncached_count(), before);
+}
+
+TEST_F(Ownership, UncachedMayBeFreedWhileItsThreadEnds) {
+  const auto before = uncached_count();
+  std::thread([] {
+    // Constructed before the pool's own farewell, so destroyed after it.
+    static thread_local OwnedDst late;
+    late.reset();
+    late = make_uncached(DstFields{.device = IfIndex{8}});
+  }).join();
+  EXPECT_EQ(uncached_count(), before);
 }
 
 TEST_F(Ownership, UncachedAttachedBorrowedIsOwnedAndFreedAtOnce) {
