@@ -64,7 +64,7 @@ HWY_INLINE TrieRef search_step(const TrieView& view, TrieRef ref, std::int32_t b
 
 // What a block of lookups knows between two rounds; the reference that each stands at is in the place of its answer.
 struct Block {
-  std::uint32_t rest[kBlock];      // bits of the chunk that arrays have not used
+  std::uint32_t rest[kBlock];  // bits of the chunk that arrays have not used
   std::int32_t biased_chunk[kBlock];
   const std::byte* place[kBlock];  // where the next reference is
   std::uint8_t searching[kBlock];  // lookups that stand at a search node, or go deeper
@@ -137,8 +137,8 @@ HWY_INLINE void lookup_block(const TrieView view, const std::uint8_t* keys, std:
 
 }  // namespace
 
-void lookup_many_here(const TrieView& view, const std::uint8_t* keys, std::size_t stride, LeafId* leaves,
-                      std::size_t count) {
+void lookup_many_here(const TrieView& view, const std::uint8_t* keys, std::size_t stride,
+                      LeafId* leaves, std::size_t count) {
   std::size_t done = 0;
   for (; done + kBlock <= count; done += kBlock)
     lookup_block(view, keys + done * stride, stride, leaves + done, Whole{});
@@ -175,8 +175,8 @@ LeafId lookup_one(const TrieView& view, const net::Ipv6Address& address) noexcep
   return HWY_DYNAMIC_DISPATCH(lookup_one_here)(view, address);
 }
 
-void lookup_many(const TrieView& view, const net::Ipv6Address* first, std::size_t stride, LeafId* leaves,
-                 std::size_t count) noexcept {
+void lookup_many(const TrieView& view, const net::Ipv6Address* first, std::size_t stride,
+                 LeafId* leaves, std::size_t count) noexcept {
   HWY_DYNAMIC_DISPATCH(lookup_many_here)
   (view, first->bytes.data(), stride, leaves, count);
 }

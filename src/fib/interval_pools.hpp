@@ -64,7 +64,8 @@ struct TriePools {
 
   LinePool lines;  // search nodes and arrays of references
   IndexPool<TrieLeaf> leaves;
-  Reservation<std::atomic<LeafValue>> values;  // by LeafId; apart from the leaves, which lookups do not read
+  Reservation<std::atomic<LeafValue>>
+      values;  // by LeafId; apart from the leaves, which lookups do not read
 };
 
 }  // namespace sidestep::fib

@@ -67,52 +67,60 @@ TrieNode* make_subtree(const net::Prefix& source, OwnedRouteSet* set) {
   return subtree;
 }
 
+// The functions from here to remove_source_specific() give back the set that they displaced, for the caller to retire.
+
 // Publishes a set in a trie, under a new node if need be.
-void put(TrieNode& root, const net::Prefix& prefix, OwnedRouteSet* set) {
+OwnedRouteSet* put(TrieNode& root, const net::Prefix& prefix, OwnedRouteSet* set) {
   if (TrieNode* node = exact(root, prefix)) {
     OwnedRouteSet* old = node->set.peek();
     node->set.publish(set);
-    retire_set(old);
-  } else {
-    attach(root, make_leaf(prefix, set));
+    return old;
   }
+  attach(root, make_leaf(prefix, set));
+  return nullptr;
 }
 
-void put_source_specific(TrieNode& root, const net::Prefix& destination, const net::Prefix& source,
-                         OwnedRouteSet* set) {
+OwnedRouteSet* put_source_specific(TrieNode& root, const net::Prefix& destination,
+                                   const net::Prefix& source, OwnedRouteSet* set) {
   TrieNode* node = exact(root, destination);
   if (node == nullptr) {
     node = new TrieNode(destination);
     node->subtree.publish(make_subtree(source, set));
     attach(root, node);
   } else if (TrieNode* subtree = node->subtree.peek()) {
-    put(*subtree, source, set);
+    return put(*subtree, source, set);
   } else {
     node->subtree.publish(make_subtree(source, set));
   }
+  return nullptr;
 }
 
-void remove(TrieNode& root, const net::Prefix& prefix) {
+OwnedRouteSet* remove(TrieNode& root, const net::Prefix& prefix) {
   TrieNode* node = exact(root, prefix);
   OwnedRouteSet* old = node->set.peek();
   node->set.publish(nullptr);
-  retire_set(old);
   prune(root, prefix);
+  return old;
 }
 
-void remove_source_specific(TrieNode& root, const net::Prefix& destination,
-                            const net::Prefix& source) {
+OwnedRouteSet* remove_source_specific(TrieNode& root, const net::Prefix& destination,
+                                      const net::Prefix& source) {
   TrieNode* node = exact(root, destination);
   TrieNode* subtree = node->subtree.peek();
-  if (!is_last_of_subtree(*subtree, *exact(*subtree, source))) {
-    remove(*subtree, source);
-    return;
-  }
+  if (!is_last_of_subtree(*subtree, *exact(*subtree, source))) return remove(*subtree, source);
   // One store takes away the route and the trie. In two, a reader between them would find a subtree in which nothing
   // matches, and skip the prefix's sourceless routes, which neither the old nor the new table tells it to do.
   node->subtree.publish(nullptr);
   retire_trie(subtree);
   prune(root, destination);
+  return nullptr;
+}
+
+void visit_destinations(const TrieNode* node,
+                        const std::function<void(const net::Prefix&)>& visit) {
+  if (node == nullptr) return;
+  if (node->set.peek() != nullptr || node->subtree.peek() != nullptr) visit(node->prefix);
+  for (const auto& child : node->child) visit_destinations(child.peek(), visit);
 }
 
 void visit_trie(const TrieNode* node, const std::function<void(const RouteSet&)>& visit) {
@@ -154,15 +162,18 @@ void Table::store(const net::Prefix& destination, const net::Prefix& source,
   route_count_.fetch_add(count - count_before, std::memory_order_relaxed);
   if (source_specific)
     source_specific_count_.fetch_add(count - count_before, std::memory_order_relaxed);
+  if (count == 0 && count_before == 0) return;
+  OwnedRouteSet* displaced = nullptr;
   if (count == 0) {
-    if (count_before == 0) return;
-    source_specific ? remove_source_specific(*root_, destination, source)
-                    : remove(*root_, destination);
-    return;
+    displaced = source_specific ? remove_source_specific(*root_, destination, source)
+                                : remove(*root_, destination);
+  } else {
+    auto* set = new OwnedRouteSet(std::move(slots));
+    displaced = source_specific ? put_source_specific(*root_, destination, source, set)
+                                : put(*root_, destination, set);
   }
-  auto* set = new OwnedRouteSet(std::move(slots));
-  source_specific ? put_source_specific(*root_, destination, source, set)
-                  : put(*root_, destination, set);
+  if (changed_) changed_(destination);
+  retire_set(displaced);
 }
 
 Result<const Route*> Table::insert(Route* route, InsertFlags flags) {
@@ -239,6 +250,30 @@ void Table::update_set(const RouteSet& set, const std::function<SlotFate(RouteSl
 
 void Table::set_share_predicate(std::function<bool(const RouteSlot&)> usable) {
   usable_ = std::move(usable);
+}
+
+void Table::set_observer(std::function<void(const net::Prefix&)> changed) {
+  changed_ = std::move(changed);
+}
+
+FirstCandidate Table::first_candidate(const net::Prefix& destination) const noexcept {
+  const Sighting found = deepest(*root_, destination.address(), destination.length() + 1U);
+  if (!found) return {};
+  if (found.subtree != nullptr) return {.source_specific = true};
+  return {.set = found.set};
+}
+
+bool Table::has(const net::Prefix& destination) const noexcept {
+  const TrieNode* node = exact(std::as_const(*root_), destination);
+  return node != nullptr && (node->set.read() != nullptr || node->subtree.read() != nullptr);
+}
+
+void Table::for_each_inside(const net::Prefix& range,
+                            const std::function<void(const net::Prefix&)>& visit) const {
+  const TrieNode* node = root_;
+  while (node != nullptr && node->prefix.length() < range.length() && node->prefix.covers(range))
+    node = node->child[node->branch(range.address())].peek();
+  if (node != nullptr && range.covers(node->prefix)) visit_destinations(node, visit);
 }
 
 const RouteSet* Table::get(const net::Prefix& destination,

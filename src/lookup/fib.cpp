@@ -20,11 +20,16 @@
 // Explanations run the same templates with an observer that writes down what it sees.
 #include <sidestep/lookup/fib.hpp>
 
+#include <algorithm>
+#include <array>
 #include <utility>
+
+#include <sidestep/assert.hpp>
 
 #include "lookup/apply.hpp"
 #include "lookup/kernel_routes.hpp"
 #include "lookup/multipath_hash.hpp"
+#include "lookup/plan.hpp"
 #include "lookup/recorder.hpp"
 #include "lookup/source.hpp"
 #include "lookup/state.hpp"
@@ -33,21 +38,40 @@
 namespace sidestep::lookup {
 namespace {
 
-template <typename Observer>
-Answer run_input(const Snapshot& state, const Flow& flow, Observer& observer) {
-  const Strictness strictness{.interface = needs_strict_interface(flow.destination),
-                              .reachable = !state.sysctls->all.forwarding};
-  return walk_rules(Query{state, flow, flow.iif, strictness}, observer);
+Strictness input_strictness(const Snapshot& state, const Flow& flow) {
+  return {.interface = needs_strict_interface(flow.destination),
+          .reachable = !state.sysctls->all.forwarding};
+}
+
+Strictness output_strictness(const Snapshot& state, const Flow& flow) {
+  const bool bound = flow.oif && !flow.has_source;
+  return {.interface = bound || needs_strict_interface(flow.destination),
+          .reachable = !state.sysctls->all.forwarding};
+}
+
+// `iif lo` means locally generated.
+Flow as_generated(const Flow& given) {
+  Flow flow = given;
+  flow.iif = kLoopbackIndex;
+  return flow;
 }
 
 template <typename Observer>
-Answer run_output(const Snapshot& state, const Flow& given, Observer& observer) {
-  Flow flow = given;
-  flow.iif = kLoopbackIndex;  // `iif lo` means locally generated
-  const bool bound = flow.oif && !flow.has_source;
-  const Strictness strictness{.interface = bound || needs_strict_interface(flow.destination),
-                              .reachable = !state.sysctls->all.forwarding};
-  return walk_rules(Query{state, flow, flow.oif, strictness}, observer);
+Answer walk_input(const Snapshot& state, const Flow& flow, Observer& observer) {
+  return walk_rules(Query{state, flow, flow.iif, input_strictness(state, flow)}, observer);
+}
+
+template <typename Observer>
+Answer walk_output(const Snapshot& state, const Flow& given, Observer& observer) {
+  const Flow flow = as_generated(given);
+  return walk_rules(Query{state, flow, flow.oif, output_strictness(state, flow)}, observer);
+}
+
+// A static destination belongs to no table.
+Answer answer_of(const fib::Dst& dst, const Flow& flow) {
+  const fib::Route* const route = dst.route();
+  return {fib::BorrowedDst(dst), dst->has_gateway ? dst->gateway : flow.destination,
+          route == nullptr ? TableId{} : route->fields().table};
 }
 
 }  // namespace
@@ -74,13 +98,46 @@ Result<void> Fib::apply(const Change& change, TimeNs now) {
 }
 
 Answer Fib::input(const Flow& flow) const {
+  const Snapshot& state = impl_->state.current();
+  const fib::Dst* dst = run_plan(state, flow, flow.iif, input_strictness(state, flow));
+  if (dst != nullptr) return answer_of(*dst, flow);
   Silent silent;
-  return run_input(impl_->state.current(), flow, silent);
+  return walk_input(state, flow, silent);
 }
 
-Answer Fib::output(const Flow& flow) const {
+Answer Fib::output(const Flow& given) const {
+  const Snapshot& state = impl_->state.current();
+  const Flow flow = as_generated(given);
+  const fib::Dst* dst = run_plan(state, flow, flow.oif, output_strictness(state, flow));
+  if (dst != nullptr) return answer_of(*dst, flow);
   Silent silent;
-  return run_output(impl_->state.current(), flow, silent);
+  return walk_output(state, flow, silent);
+}
+
+void Fib::input(std::span<const Flow> flows, std::span<Answer> answers) const {
+  SIDESTEP_ASSERT(flows.size() == answers.size());
+  const Snapshot& state = impl_->state.current();
+  const Strictness strictness{.reachable = !state.sysctls->all.forwarding};
+  Silent silent;
+  for (std::size_t done = 0; done < flows.size(); done += kPlanBatch) {
+    const auto block = flows.subspan(done, std::min(kPlanBatch, flows.size() - done));
+    std::array<const fib::Dst*, kPlanBatch> outcomes;
+    run_plan_batch(state, block, &Flow::iif, strictness, std::span(outcomes).first(block.size()));
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      answers[done + i] = outcomes[i] != nullptr ? answer_of(*outcomes[i], block[i])
+                                                 : walk_input(state, block[i], silent);
+    }
+  }
+}
+
+Answer Fib::input_by_walk(const Flow& flow) const {
+  Silent silent;
+  return walk_input(impl_->state.current(), flow, silent);
+}
+
+Answer Fib::output_by_walk(const Flow& flow) const {
+  Silent silent;
+  return walk_output(impl_->state.current(), flow, silent);
 }
 
 Answer Fib::table(TableId id, const Flow& flow) const {
@@ -97,7 +154,7 @@ Answer Fib::table(TableId id, const Flow& flow) const {
 Answer Fib::input_explained(const Flow& flow, Explanation& explanation) const {
   const Snapshot& state = impl_->state.current();
   Recorder recorder(state, explanation);
-  Answer answer = run_input(state, flow, recorder);
+  Answer answer = walk_input(state, flow, recorder);
   recorder.finish(answer.dst.get());
   return answer;
 }
@@ -105,7 +162,7 @@ Answer Fib::input_explained(const Flow& flow, Explanation& explanation) const {
 Answer Fib::output_explained(const Flow& flow, Explanation& explanation) const {
   const Snapshot& state = impl_->state.current();
   Recorder recorder(state, explanation);
-  Answer answer = run_output(state, flow, recorder);
+  Answer answer = walk_output(state, flow, recorder);
   recorder.finish(answer.dst.get());
   return answer;
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lookup/planner.hpp"
+
 namespace sidestep::lookup {
 namespace {
 
@@ -18,7 +20,9 @@ const fib::Table* Snapshot::find_table(TableId id) const noexcept {
 }
 
 State::State(NeighborOracle neighbors, std::uint64_t multipath_seed)
-    : neighbors_(neighbors), multipath_seed_(multipath_seed) {
+    : planner_(std::make_unique<Planner>()),
+      neighbors_(neighbors),
+      multipath_seed_(multipath_seed) {
   sysctls_.all.accept_dad = 0;  // unlike a device's, which is 1
   table(kTableMain);
   table(kTableLocal);
@@ -54,6 +58,9 @@ fib::Table& State::table(TableId id) {
   if (slot == nullptr) {
     slot = std::make_unique<fib::Table>(id);
     slot->set_share_predicate([this](const fib::RouteSlot& route) { return gets_share(route); });
+    slot->set_observer([this, table = slot.get()](const net::Prefix& destination) {
+      planner_->update(*table, destination);
+    });
     tables_changed_ = true;
   }
   return *slot;
@@ -100,11 +107,20 @@ void State::publish() {
   next->main_table = tables_.at(kTableMain).get();
   next->neighbors = neighbors_;
   next->multipath_seed = multipath_seed_;
+  compile_plan(*next, old);
   links_changed_ = sysctls_changed_ = rules_changed_ = nexthops_changed_ = tables_changed_ = false;
   // Release: pairs with the acquire in current().
   current_.store(next, std::memory_order_release);
+  planner_->drop_unused();
   if (old != nullptr)
     rcu::retire(const_cast<Snapshot*>(old));  // immutable to readers, ours to reclaim
+}
+
+// A plan names the rules that it was compiled from, and the tables that there were.
+void State::compile_plan(Snapshot& next, const Snapshot* old) {
+  const bool same = old != nullptr && next.rules == old->rules && !tables_changed_;
+  next.plan = same ? old->plan
+                   : planner_->compile(*next.rules, [this](TableId id) { return find_table(id); });
 }
 
 }  // namespace sidestep::lookup

@@ -20,6 +20,9 @@
 
 namespace sidestep::lookup {
 
+struct Plan;
+class Planner;
+
 using NexthopList = std::vector<std::shared_ptr<const fib::NexthopObject>>;
 
 /// Everything that a lookup reads besides the insides of tables. Immutable; replaced whole.
@@ -30,6 +33,7 @@ struct Snapshot : rcu::Retirable {
   std::shared_ptr<const fib::Sysctls> sysctls;
   std::shared_ptr<const rules::CompiledRuleList> rules;
   std::shared_ptr<const NexthopList> nexthops;
+  std::shared_ptr<const Plan> plan;       ///< refers to `rules`
   std::vector<const fib::Table*> tables;  ///< by id; tables live as long as the FIB
   const fib::Table* local_table = nullptr;
   const fib::Table* main_table = nullptr;
@@ -88,10 +92,12 @@ class State {
 
  private:
   [[nodiscard]] bool gets_share(const fib::RouteSlot& slot) const;
+  void compile_plan(Snapshot& next, const Snapshot* old);
 
   fib::Links links_;
   fib::Sysctls sysctls_;
   rules::RuleList rules_;
+  std::unique_ptr<Planner> planner_;  // told by the tables, so it comes before them
   std::map<TableId, std::unique_ptr<fib::Table>> tables_;
   std::map<NexthopId, std::shared_ptr<const fib::NexthopObject>> nexthops_;
   NeighborOracle neighbors_;

@@ -226,4 +226,14 @@ bool CompiledRule::needs_ports() const noexcept {
          (rule_->ipproto != 0 || rule_->sport.has_value() || rule_->dport.has_value());
 }
 
+bool CompiledRule::matches_everything() const noexcept {
+  const Rule& rule = *rule_;
+  const bool any_device = rule.iif.empty() && rule.oif.empty() && !rule.l3mdev;
+  const bool any_address = rule.from.length() == 0 && rule.to.length() == 0;
+  const bool any_header = rule.dsfield == 0 && !rule.dscp && !rule.flow_label &&
+                          rule.ipproto == 0 && !rule.sport && !rule.dport;
+  const bool any_mark = rule.fwmask == 0 && rule.tun_id == 0 && !rule.uid_first;
+  return !rule.invert && any_device && any_address && any_header && any_mark;
+}
+
 }  // namespace sidestep::rules

@@ -51,6 +51,14 @@ struct RouteMatch {
 
 struct TrieNode;  // the source files know it
 
+/// What a lookup that starts at a prefix meets first.
+struct FirstCandidate {
+  const RouteSet* set =
+      nullptr;  ///< the sourceless routes of the longest prefix; nullptr: none, or hidden by the next
+  bool source_specific =
+      false;  ///< that prefix has source-specific routes: what is met depends on the source
+};
+
 /// What an update does with a slot.
 enum class SlotFate : std::uint8_t { kKeep, kRemove };
 
@@ -78,6 +86,9 @@ class Table {
   void update(const std::function<SlotFate(RouteSlot&)>& change);
   /// Which ring siblings get a share of the hash space; set by the owner, asked at each insert, erase and update.
   void set_share_predicate(std::function<bool(const RouteSlot&)> usable);
+  /// Is told of every destination whose routes have changed: after readers can see the change, before what was displaced
+  /// is retired. So whoever keeps pointers to routes drops them in time.
+  void set_observer(std::function<void(const net::Prefix& destination)> changed);
 
   // Readers, inside a read section (or the writer).
 
@@ -111,6 +122,13 @@ class Table {
     bool started_ = false;
   };
 
+  /// The longest prefix that covers all of `destination` and has routes.
+  [[nodiscard]] FirstCandidate first_candidate(const net::Prefix& destination) const noexcept;
+  /// Whether this destination has routes, sourceless or source-specific.
+  [[nodiscard]] bool has(const net::Prefix& destination) const noexcept;
+  /// Every destination that has routes and lies inside `range`, the range itself included. Writer.
+  void for_each_inside(const net::Prefix& range,
+                       const std::function<void(const net::Prefix&)>& visit) const;
   /// The set of exactly this prefix pair, or nullptr.
   [[nodiscard]] const RouteSet* get(const net::Prefix& destination,
                                     const net::Prefix& source) const noexcept;
@@ -133,6 +151,7 @@ class Table {
   TableId id_;
   TrieNode* root_;  // ::/0; lives as long as the table
   std::function<bool(const RouteSlot&)> usable_;
+  std::function<void(const net::Prefix&)> changed_;
   // Counts for whoever asks; written by the writer alone and ordering nothing, hence relaxed and without a partner.
   std::atomic<std::size_t> route_count_{0};
   std::atomic<std::size_t> source_specific_count_{0};

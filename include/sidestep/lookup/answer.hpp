@@ -11,7 +11,7 @@ namespace sidestep::lookup {
 ///
 /// Lifetime: as BorrowedDst
 struct Answer {
-  fib::BorrowedDst dst;
+  fib::BorrowedDst dst{fib::null_dst()};
   /// The address to resolve on the link: gateway, else the known next hop, else the flow's destination.
   net::Ipv6Address neighbor_key{};
   TableId table{};  ///< where the route was found; 0: a static destination

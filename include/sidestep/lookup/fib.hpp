@@ -64,8 +64,14 @@ class Fib {
 
   /// Input: a packet received on `flow.iif` (kernel: ip6_route_input).
   [[nodiscard]] Answer input(const Flow& flow) const;
+  /// The same for many: their loads overlap, and the whole of a block of 64 sees one rule list.
+  /// @param answers  as many as flows, asserted; each is replaced
+  void input(std::span<const Flow> flows, std::span<Answer> answers) const;
   /// Output: locally generated (kernel: ip6_route_output). `flow.oif` optional, `flow.has_source` as the caller knows it.
   [[nodiscard]] Answer output(const Flow& flow) const;
+  /// input() and output() by the plain walk over rules and tables, which they are compared with and fall back on.
+  [[nodiscard]] Answer input_by_walk(const Flow& flow) const;
+  [[nodiscard]] Answer output_by_walk(const Flow& flow) const;
   /// One table, no rules (kernel: ip6_pol_route as SRv6 calls it); a missing table gives blackhole_dst().
   [[nodiscard]] Answer table(TableId table, const Flow& flow) const;
   /// The same with the walk recorded. Not for the packet path: allocates.

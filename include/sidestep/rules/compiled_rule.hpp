@@ -88,6 +88,8 @@ class CompiledRule {
   [[nodiscard]] bool matches(const Flow& flow) const noexcept {
     return (first_mismatch(flow) == Selector::kNone) != rule_->invert;
   }
+  /// Whether there is no selector at all, so that every flow matches.
+  [[nodiscard]] bool matches_everything() const noexcept;
   /// The first selector that the flow fails, before `not` is applied; kNone when it meets all.
   [[nodiscard]] Selector first_mismatch(const Flow& flow) const noexcept;
   /// Why matches() answers as it does, one clause. Not for the packet path: allocates.
