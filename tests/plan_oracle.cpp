@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <sidestep/lookup/fib.hpp>
 #include <sidestep/rcu/rcu.hpp>
@@ -29,15 +29,16 @@ bool same(const lookup::Answer& a, const lookup::Answer& b) {
 std::string describe(const lookup::Answer& answer) {
   const fib::Route* route = answer.route();
   return fmt::format("table {} {} error {} toward {}", answer.table.value,
-                     route == nullptr ? "static" : (*route)->destination.to_string(), answer.error(),
-                     answer.neighbor_key.to_string());
+                     route == nullptr ? "static" : (*route)->destination.to_string(),
+                     answer.error(), answer.neighbor_key.to_string());
 }
 
 class Comparison {
  public:
   Comparison(std::uint64_t seed, Count& count) : seed_(seed), count_(count) {}
 
-  void compare(const OurRouter& router, const RandomConfig& config, Dice& dice, std::size_t flow_count) {
+  void compare(const OurRouter& router, const RandomConfig& config, Dice& dice,
+               std::size_t flow_count) {
     std::vector<lookup::Flow> flows;
     for (std::size_t i = 0; i < flow_count; ++i) {
       flows.push_back(flow_of(random_query(config, dice), router.fib().links()));
@@ -62,8 +63,8 @@ class Comparison {
     if (same(answer, expected)) return;
     if (++count_.differences > 10) return;
     fmt::print("seed {}: {} to {} from {} iif {} oif {}: {}; the walk says: {}\n", seed_, what,
-               flow.destination.to_string(), flow.source.to_string(), flow.iif.value, flow.oif.value,
-               describe(answer), describe(expected));
+               flow.destination.to_string(), flow.source.to_string(), flow.iif.value,
+               flow.oif.value, describe(answer), describe(expected));
   }
 
   std::uint64_t seed_;
@@ -101,7 +102,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   sidestep::kernel::Count count;
   for (std::uint64_t i = 0; i < configs; ++i) sidestep::kernel::run(seed + i, flows, rounds, count);
-  fmt::print("plan oracle: {} configurations from seed {}, {} lookups compared, {} differences\n", configs, seed,
-             count.lookups, count.differences);
+  fmt::print("plan oracle: {} configurations from seed {}, {} lookups compared, {} differences\n",
+             configs, seed, count.lookups, count.differences);
   return count.differences == 0 && count.lookups != 0 ? 0 : 1;
 }

@@ -39,13 +39,16 @@ constexpr std::size_t kTopCount = std::size_t{1} << kTrieTopBits;
 constexpr std::size_t kFanOut = SearchNode::kFanOut;
 
 // Bounds that decide the shape, measured on a real table: see docs/perf.md.
-constexpr std::size_t kBucketMax = 64;         // intervals; more become a direct node
+constexpr std::size_t kBucketMax = 64;               // intervals; more become a direct node
+constexpr std::size_t kBucketMost = kBucketMax + 4;  // while it is edited, before it becomes one
 constexpr std::size_t kBucketMin = 6;          // a direct node with fewer becomes a bucket again
 constexpr double kIntervalsPerEntry = 12.0;    // of a direct node whose intervals lie evenly
 constexpr double kIntervalsPerEntryMin = 1.0;  // of one that is made wider because they do not
 constexpr double kCrowdedShare =
     0.2;  // of the intervals may lie in entries that need a direct node of their own
 constexpr std::size_t kIntervalsPerEntryMax = 48;  // a direct node with more is spread anew
+
+constexpr std::size_t kEditsPerEntry = 4;  // after which a direct node is looked at in any case
 
 constexpr std::size_t kLinesMax = std::size_t{1} << LinePool::kLineBits;
 constexpr std::size_t kLeavesMax = std::size_t{1} << 24;
@@ -134,6 +137,26 @@ unsigned suggested_index_bits(const Intervals& intervals, std::uint32_t low, uns
 }
 
 }  // namespace
+
+// The intervals of a bucket, which are few, while it is edited.
+class IntervalTrie::BucketIntervals {
+ public:
+  void push_back(const Interval& interval) {
+    SIDESTEP_ASSERT(count_ < items_.size());
+    items_[count_++] = interval;
+  }
+  [[nodiscard]] const Interval& back() const { return items_[count_ - 1]; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] std::span<const Interval> span() const { return {items_.data(), count_}; }
+  bool operator==(const BucketIntervals& other) const {
+    return std::ranges::equal(span(), other.span());
+  }
+
+ private:
+  std::array<Interval, kBucketMost> items_;
+  std::size_t count_ = 0;
+};
 
 // A stretch of a chunk that one reference answers for.
 struct IntervalTrie::Region {
@@ -314,16 +337,15 @@ void IntervalTrie::replace_owners_below(Ref ref, const Edit& edit) {
   for (std::uint32_t i = 0; i < 1U << index_bits_of(ref); ++i) replace_in(entries[i]);
 }
 
-IntervalTrie::Ref IntervalTrie::edit_bucket(Ref ref, const Region& region, const Edit& edit) {
-  Intervals before;
-  collect(ref, region.low, region, before);
-  Intervals after;
+// The intervals from `low` to `high` as they are after the edit.
+void IntervalTrie::rewrite(std::span<const Interval> before, std::uint32_t high, const Edit& edit,
+                           BucketIntervals& after) {
   const auto put = [&after](std::uint32_t start, Ref owner) {
     if (after.empty() || after.back().ref != owner) after.push_back({start, owner});
   };
   for (std::size_t i = 0; i < before.size(); ++i) {
     const std::uint32_t start = before[i].start;
-    const std::uint32_t end = i + 1 < before.size() ? before[i + 1].start - 1 : region.high();
+    const std::uint32_t end = i + 1 < before.size() ? before[i + 1].start - 1 : high;
     const Ref owner = before[i].ref;
     if (end < edit.first || edit.last < start) {
       put(start, owner);
@@ -341,10 +363,47 @@ IntervalTrie::Ref IntervalTrie::edit_bucket(Ref ref, const Region& region, const
     put(std::max(start, edit.first), taken);
     if (edit.last < end) put(edit.last + 1, owner);
   }
+}
+
+// In a bucket of several lines: an edit that stays inside one line, and fits in, makes only that line anew.
+bool IntervalTrie::edit_line(SearchNode& above, const Region& region, const Edit& edit) {
+  const unsigned at = rank_of(above, edit.first);
+  if (edit.first < region.low || at != rank_of(above, edit.last)) return false;
+  const Ref line = above.refs[at].load(std::memory_order_relaxed);
+  if (tag_of(line) != Tag::kSearch) return false;
+  const std::uint32_t low = at == 0 ? region.low : SearchNode::start_of(above.separators[at - 1]);
+  const std::uint32_t high = above.separators[at] == SearchNode::kUnused
+                                 ? region.high()
+                                 : SearchNode::start_of(above.separators[at]) - 1;
+  BucketIntervals before;
+  collect(line, low, region, before);
+  // What goes deeper is done once and for all, so it is not begun where it might not fit.
+  if (before.size() > kFanOut || (edit.deeper && before.size() + 2 > kFanOut)) return false;
+  BucketIntervals after;
+  rewrite(before.span(), high, edit, after);
+  if (after.size() > kFanOut) return false;
+  if (after == before) return true;
+  edit.boundaries_added +=
+      static_cast<std::int64_t>(after.size()) - static_cast<std::int64_t>(before.size());
+  const Ref made = build_search_node(after.span());
+  // The unused places behind the last line repeat it.
+  for (std::size_t i = at; i < kFanOut && above.refs[i].load(std::memory_order_relaxed) == line;
+       ++i)
+    above.refs[i].store(made, std::memory_order_release);  // pairs with the acquire of lookups
+  dispose(line);
+  return true;
+}
+
+IntervalTrie::Ref IntervalTrie::edit_bucket(Ref ref, const Region& region, const Edit& edit) {
+  if (tag_of(ref) == Tag::kSearch && edit_line(node(ref), region, edit)) return ref;
+  BucketIntervals before;
+  collect(ref, region.low, region, before);
+  BucketIntervals after;
+  rewrite(before.span(), region.high(), edit, after);
   if (after == before) return ref;
   edit.boundaries_added +=
       static_cast<std::int64_t>(after.size()) - static_cast<std::int64_t>(before.size());
-  const Ref built = build(after, region);
+  const Ref built = build(after.span(), region);
   dispose(ref);
   return built;
 }
@@ -370,8 +429,10 @@ IntervalTrie::Ref IntervalTrie::edit_direct(Ref ref, const Region& region, const
   const bool crowded =
       shape.boundaries > static_cast<std::int64_t>(entry_count * kIntervalsPerEntryMax) &&
       index_bits < std::min(kIndexBitsMax, region.bits);
-  if (!crowded && shape.edits < entry_count) return ref;
+  const bool drained = shape.boundaries < shape.boundaries_seen / 2;
+  if (!crowded && !drained && shape.edits < kEditsPerEntry * entry_count) return ref;
   shape.edits = 0;
+  shape.boundaries_seen = shape.boundaries;
   return reshape(ref, region);
 }
 
@@ -420,8 +481,8 @@ IntervalTrie::Ref IntervalTrie::make_deeper(Ref chunk, const Region& region) {
 // ---- Building and taking apart
 
 // The intervals below a reference, neighbors with one owner merged.
-void IntervalTrie::collect(Ref ref, std::uint32_t start, const Region& region,
-                           Intervals& out) const {
+template <typename Out>
+void IntervalTrie::collect(Ref ref, std::uint32_t start, const Region& region, Out& out) const {
   switch (tag_of(ref)) {
     case Tag::kLeaf:
     case Tag::kDeeper:
@@ -543,20 +604,18 @@ IntervalTrie::Ref IntervalTrie::build(std::span<const Interval> intervals, const
 
 // One search node, or as few levels of evenly filled ones as it takes.
 IntervalTrie::Ref IntervalTrie::build_search(std::span<const Interval> intervals) {
-  Intervals level(intervals.begin(), intervals.end());
-  while (level.size() > 1) {
-    Intervals above;
-    const std::size_t node_count = (level.size() + kFanOut - 1) / kFanOut;
-    std::size_t taken = 0;
-    for (std::size_t n = 0; n < node_count; ++n) {
-      const std::size_t count = (level.size() - taken) / (node_count - n);
-      above.push_back(
-          {level[taken].start, build_search_node(std::span(level).subspan(taken, count))});
-      taken += count;
-    }
-    level.swap(above);
+  if (intervals.size() <= kFanOut) return build_search_node(intervals);
+  // A level is at most an eighth of the one below it, and half full at least.
+  SIDESTEP_ASSERT(intervals.size() <= kBucketMost);
+  const std::size_t node_count = (intervals.size() + kFanOut - 1) / kFanOut;
+  BucketIntervals above;
+  std::size_t taken = 0;
+  for (std::size_t n = 0; n < node_count; ++n) {
+    const std::size_t count = (intervals.size() - taken) / (node_count - n);
+    above.push_back({intervals[taken].start, build_search_node(intervals.subspan(taken, count))});
+    taken += count;
   }
-  return level[0].ref;
+  return build_search(above.span());
 }
 
 IntervalTrie::Ref IntervalTrie::build_search_node(std::span<const Interval> intervals) {
@@ -592,27 +651,28 @@ IntervalTrie::Ref IntervalTrie::build_direct(std::span<const Interval> intervals
     boundaries += static_cast<std::int64_t>(part_intervals.size()) - 1;
     new (entries + i) std::atomic<Ref>(build(part_intervals, part));  // published with the array
   }
-  direct_shapes_[line] = {.boundaries = boundaries, .edits = 0};
+  direct_shapes_[line] = {.boundaries = boundaries, .boundaries_seen = boundaries, .edits = 0};
   return direct_ref(index_bits, line);
 }
 
 // Gives back the nodes of this chunk below a reference. What hangs deeper has been taken over.
 void IntervalTrie::dispose(Ref ref) {
+  const auto dispose_node = [this](Ref below) {
+    if (tag_of(below) == Tag::kSearch || tag_of(below) == Tag::kDirect) dispose(below);
+  };
   if (tag_of(ref) == Tag::kSearch) {
     const auto& refs = node(ref).refs;
-    Ref previous = refs[0].load(std::memory_order_relaxed);
-    dispose(previous);
-    for (std::size_t i = 1; i < kFanOut; ++i) {
-      const Ref below = refs[i].load(std::memory_order_relaxed);
-      if (below != previous) dispose(below);
+    Ref previous = leaf_ref(kRootLeaf);
+    for (const auto& place : refs) {
+      const Ref below = place.load(std::memory_order_relaxed);
+      if (below != previous) dispose_node(below);
       previous = below;
     }
     pools_->lines.retire(line_of(ref), 0);
   } else if (tag_of(ref) == Tag::kDirect) {
-    std::atomic<Ref>* const entries = array(ref);
-    for (std::uint32_t i = 0; i < 1U << index_bits_of(ref); ++i) {
-      dispose(entries[i].load(std::memory_order_relaxed));
-    }
+    const std::atomic<Ref>* entries = array(ref);
+    for (std::uint32_t i = 0; i < 1U << index_bits_of(ref); ++i)
+      dispose_node(entries[i].load(std::memory_order_relaxed));
     direct_shapes_.erase(line_of(ref));
     pools_->lines.retire(line_of(ref), order_of(index_bits_of(ref)));
   }

@@ -113,11 +113,13 @@ class IntervalTrie {
   };
   // How full a direct node is.
   struct DirectShape {
-    std::int64_t boundaries = 0;  // between intervals, inside its entries
-    std::size_t edits = 0;        // since it was looked at
+    std::int64_t boundaries = 0;       // between intervals, inside its entries
+    std::int64_t boundaries_seen = 0;  // when it was looked at
+    std::size_t edits = 0;             // since then
   };
   struct Edit;
   struct Region;
+  class BucketIntervals;
 
   [[nodiscard]] TrieView view() const noexcept;
   [[nodiscard]] SearchNode& node(Ref ref) const noexcept {
@@ -129,6 +131,9 @@ class IntervalTrie {
   LeafId allocate_leaf(const net::Prefix& prefix, LeafId parent, LeafValue value);
   void apply(const net::Prefix& prefix, LeafId from, LeafId to);
   Ref edit(Ref ref, const Region& region, const Edit& edit);
+  void rewrite(std::span<const Interval> before, std::uint32_t high, const Edit& edit,
+               BucketIntervals& after);
+  bool edit_line(SearchNode& above, const Region& region, const Edit& edit);
   Ref edit_bucket(Ref ref, const Region& region, const Edit& edit);
   Ref edit_direct(Ref ref, const Region& region, const Edit& edit);
   Ref edit_deeper(Ref owner, const Edit& edit);
@@ -144,7 +149,8 @@ class IntervalTrie {
   Ref build_search_node(std::span<const Interval> intervals);
   Ref build_direct(std::span<const Interval> intervals, const Region& region, unsigned index_bits);
   [[nodiscard]] Ref make_deeper(Ref chunk, const Region& region);
-  void collect(Ref ref, std::uint32_t start, const Region& region, Intervals& out) const;
+  template <typename Out>
+  void collect(Ref ref, std::uint32_t start, const Region& region, Out& out) const;
   void dispose(Ref ref);
   void release_below(Ref ref, std::vector<LeafId>& leaves);
 

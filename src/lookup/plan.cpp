@@ -60,9 +60,7 @@ void for_each_bit(Mask mask, Function function) {
 Mask matching(const Step& step, std::span<const Flow> flows, Mask waiting) {
   if (step.rule == nullptr) return waiting;
   Mask matched = 0;
-  for_each_bit(waiting, [&](std::size_t i) {
-    matched |= Mask{step.rule->matches(flows[i])} << i;
-  });
+  for_each_bit(waiting, [&](std::size_t i) { matched |= Mask{step.rule->matches(flows[i])} << i; });
   return matched;
 }
 
@@ -98,12 +96,14 @@ const fib::Dst* run_plan(const Snapshot& state, const Flow& flow, IfIndex interf
 namespace {
 
 /// One run for the flows of a mask; gives back those that it has nothing for.
-Mask run_step(const Snapshot& state, const Run& run, std::span<const Flow> flows, Mask mask, IfIndex Flow::*interface,
-              Strictness strictness, std::span<const fib::Dst*> outcomes) {
+Mask run_step(const Snapshot& state, const Run& run, std::span<const Flow> flows, Mask mask,
+              IfIndex Flow::* interface, Strictness strictness,
+              std::span<const fib::Dst*> outcomes) {
   std::array<fib::LeafId, kPlanBatch> leaves;
   const bool all = std::popcount(mask) == static_cast<int>(flows.size());
   if (all) {
-    run.trie.lookup_batch(&flows.front().destination, sizeof(Flow), std::span(leaves).first(flows.size()));
+    run.trie.lookup_batch(&flows.front().destination, sizeof(Flow),
+                          std::span(leaves).first(flows.size()));
   } else {
     for_each_bit(mask, [&](std::size_t i) { leaves[i] = run.trie.lookup(flows[i].destination); });
   }
@@ -121,7 +121,7 @@ Mask run_step(const Snapshot& state, const Run& run, std::span<const Flow> flows
 
 }  // namespace
 
-void run_plan_batch(const Snapshot& state, std::span<const Flow> flows, IfIndex Flow::*interface,
+void run_plan_batch(const Snapshot& state, std::span<const Flow> flows, IfIndex Flow::* interface,
                     Strictness strictness, std::span<const fib::Dst*> outcomes) {
   SIDESTEP_ASSERT(flows.size() <= kPlanBatch && flows.size() == outcomes.size());
   const Mask all = flows.size() == kPlanBatch ? ~Mask{0} : (Mask{1} << flows.size()) - 1;

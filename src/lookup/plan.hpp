@@ -63,7 +63,8 @@ static_assert(alignof(fib::Dst) >= 4 && alignof(fib::RouteSet) >= 4);
 struct Run : rcu::Retirable {
   struct Member {
     const fib::Table* table = nullptr;
-    std::int32_t suppress_prefix_length = -1;  ///< results of at most this length do not count; -1: all count
+    std::int32_t suppress_prefix_length =
+        -1;  ///< results of at most this length do not count; -1: all count
     bool operator==(const Member&) const = default;
   };
   explicit Run(std::shared_ptr<fib::TriePools> pools) : trie(std::move(pools)) {}
@@ -102,7 +103,7 @@ inline constexpr std::size_t kStepsAheadMax = 64;
 /// Runs the plan for at most kPlanBatch flows.
 /// @param interface  Flow::iif on input, Flow::oif on output
 /// @param outcomes   parallel to flows; nullptr where the reference has to be asked
-void run_plan_batch(const Snapshot& state, std::span<const Flow> flows, IfIndex Flow::*interface,
+void run_plan_batch(const Snapshot& state, std::span<const Flow> flows, IfIndex Flow::* interface,
                     Strictness strictness, std::span<const fib::Dst*> outcomes);
 
 }  // namespace sidestep::lookup

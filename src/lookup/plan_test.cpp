@@ -25,7 +25,8 @@ class PlanTest : public Router {
     change.destination = prefix(destination);
     change.table = TableId{table};
     const bool over_a = prefix("2001:db8:a::/64").covers(address(via));
-    change.hops.push_back({.device = over_a ? "r-a" : "r-b", .gateway = address(via), .onlink = true});
+    change.hops.push_back(
+        {.device = over_a ? "r-a" : "r-b", .gateway = address(via), .onlink = true});
     must(change);
   }
   void delete_route(const char* destination, std::uint32_t table) {
@@ -54,7 +55,8 @@ TEST_F(PlanTest, TablesOfUnconditionalRulesAnswerInOrder) {
   const Flow flow = received("2001:db8:9::1", "r-a");
   EXPECT_EQ(gateway_of(flow), "2001:db8:a::1");
   add_route("2001:db8::/32", "2001:db8:b::1", 100);
-  EXPECT_EQ(gateway_of(flow), "2001:db8:b::1") << "the first table's shorter prefix covers main's longer one";
+  EXPECT_EQ(gateway_of(flow), "2001:db8:b::1")
+      << "the first table's shorter prefix covers main's longer one";
   delete_route("2001:db8::/32", 100);
   EXPECT_EQ(gateway_of(flow), "2001:db8:a::1");
   delete_route("2001:db8:9::/48", 254);

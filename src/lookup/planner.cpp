@@ -40,7 +40,8 @@ Verdict judge(const Run::Member& member, const net::Prefix& prefix) {
   if (first.source_specific) return Verdict::reference();
   if (first.set == nullptr) return {};
   const fib::RouteSet& set = *first.set;
-  const auto length = static_cast<std::int32_t>(set.slots.front().route->fields().destination.length());
+  const auto length =
+      static_cast<std::int32_t>(set.slots.front().route->fields().destination.length());
   const bool suppressed = length <= member.suppress_prefix_length;
   if (set.slots.size() == 1 && is_unconditional(set.slots.front())) {
     const fib::Dst& dst = set.slots.front().route->dst(0);
@@ -69,7 +70,8 @@ bool is_in_any(const Run& run, const net::Prefix& prefix) {
 void build(Run& run) {
   std::set<net::Prefix> all;
   for (const Run::Member& member : run.members)
-    member.table->for_each_inside(net::Prefix(), [&](const net::Prefix& prefix) { all.insert(prefix); });
+    member.table->for_each_inside(net::Prefix(),
+                                  [&](const net::Prefix& prefix) { all.insert(prefix); });
   all.insert(net::Prefix());
   const std::vector<net::Prefix> prefixes(all.begin(), all.end());
   std::vector<fib::LeafValue> words;
@@ -164,10 +166,12 @@ class Planner::Compiler {
     const auto all = list.rules();
     std::set<std::size_t> targets;
     for (const auto& rule : all)
-      if (rule.action() == rules::Action::kGoto && rule.goto_index()) targets.insert(*rule.goto_index());
+      if (rule.action() == rules::Action::kGoto && rule.goto_index())
+        targets.insert(*rule.goto_index());
     std::vector<std::size_t> first_step(all.size() + 1);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (targets.contains(i)) end_run();  // a goto lands in front of this rule, not in a run that began before
+      if (targets.contains(i))
+        end_run();  // a goto lands in front of this rule, not in a run that began before
       first_step[i] = plan_.steps.size();
       add(all[i]);
     }
@@ -209,7 +213,8 @@ void Planner::Compiler::add(const rules::CompiledRule& rule) {
   if (rule.rule().l3mdev || by_group) return put({.kind = Step::Kind::kReference});
   const fib::Table* table = find_table_(rule.rule().table);
   if (table == nullptr) return;
-  const Run::Member member{table, static_cast<std::int32_t>(rule.suppress_prefix_length().value_or(~0U))};
+  const Run::Member member{table,
+                           static_cast<std::int32_t>(rule.suppress_prefix_length().value_or(~0U))};
   if (when == nullptr) {
     pending_.push_back(member);
     return;
@@ -219,8 +224,9 @@ void Planner::Compiler::add(const rules::CompiledRule& rule) {
   put({.kind = Step::Kind::kRun, .run = &alone});
 }
 
-std::shared_ptr<const Plan> Planner::compile(const rules::CompiledRuleList& rules,
-                                             const std::function<const fib::Table*(TableId)>& find_table) {
+std::shared_ptr<const Plan> Planner::compile(
+    const rules::CompiledRuleList& rules,
+    const std::function<const fib::Table*(TableId)>& find_table) {
   for (Kept& kept : runs_) kept.used = false;
   return std::make_shared<const Plan>(Compiler(*this, find_table).compile(rules));
 }

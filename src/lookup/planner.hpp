@@ -25,7 +25,8 @@ class Planner {
   /// The plan of a rule list. Runs of the plan before are taken over; those that no rule needs any more are kept until
   /// drop_unused(), because readers may still be in them.
   [[nodiscard]] std::shared_ptr<const Plan> compile(
-      const rules::CompiledRuleList& rules, const std::function<const fib::Table*(TableId)>& find_table);
+      const rules::CompiledRuleList& rules,
+      const std::function<const fib::Table*(TableId)>& find_table);
   /// Retires the runs that the plan compiled last does not name. Call when that plan has been published.
   void drop_unused();
   /// The routes to a destination have changed in a table.
