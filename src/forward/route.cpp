@@ -6,6 +6,8 @@
 // run_input() is the loop. Each turn costs a lookup, and lookups are bounded per packet.
 #include "forward/route.hpp"
 
+#include <array>
+
 #include "forward/deliver.hpp"
 #include "forward/forward.hpp"
 #include "forward/icmp.hpp"
@@ -76,25 +78,48 @@ void refuse(Pipeline& pipeline, Transit& transit) {
   drop(pipeline, transit, transit.refused);
 }
 
-}  // namespace
-
-bool route(Pipeline& pipeline, Transit& transit, KeyDepth depth) {
+/// Counts a lookup of this packet, or drops it when it has had its share.
+bool may_look_up(Pipeline& pipeline, Transit& transit) {
   packet::Packet& packet = *transit.packet;
   if (packet.meta.lookups == kLookupsMax) {
     drop(pipeline, transit, DropReason::kLookupLimit);
     return false;
   }
   ++packet.meta.lookups;
-  const lookup::Answer answer = pipeline.context.fib.input(flow_of(pipeline, transit, depth));
+  return true;
+}
+
+void take(Transit& transit, const lookup::Answer& answer) {
   transit.neighbor_key = answer.neighbor_key;
-  packet.dst.set_borrowed(answer.dst);
+  transit.packet->dst.set_borrowed(answer.dst);
+}
+
+}  // namespace
+
+bool route(Pipeline& pipeline, Transit& transit, KeyDepth depth) {
+  if (!may_look_up(pipeline, transit)) return false;
+  take(transit, pipeline.context.fib.input(flow_of(pipeline, transit, depth)));
   return true;
 }
 
 void route_batch(Pipeline& pipeline, std::span<Transit> batch) {
+  constexpr std::size_t kBlock = 64;
+  std::array<lookup::Flow, kBlock> flows;
+  std::array<lookup::Answer, kBlock> answers;
+  std::array<Transit*, kBlock> asking;
+  std::size_t count = 0;
+  const auto look_up = [&] {
+    pipeline.context.fib.input(std::span(flows).first(count), std::span(answers).first(count));
+    for (std::size_t i = 0; i < count; ++i) take(*asking[i], answers[i]);
+    count = 0;
+  };
   for (Transit& transit : batch) {
-    if (transit.is_pending()) static_cast<void>(route(pipeline, transit, KeyDepth::kFull));
+    if (!transit.is_pending() || !may_look_up(pipeline, transit)) continue;
+    flows[count] = flow_of(pipeline, transit, KeyDepth::kFull);
+    asking[count++] = &transit;
+    if (count == kBlock) look_up();
   }
+  look_up();
 }
 
 void run_input(Pipeline& pipeline, Transit& transit) {
