@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy routing inside another program: a route in a table of its own, a rule that leads to it, a lookup, and an answer
-// that is kept. Prints where the packet would go.
+// Policy routing inside another program: a table, a rule that leads to it, a batch of lookups, one answer kept.
 #include <cstdio>
-
 #include <sidestep/lookup/fib.hpp>
-
 using namespace sidestep;
 
-namespace {
-
-net::Ipv6Address address(const char* text) { return net::Ipv6Address::parse(text).value(); }
-net::Prefix prefix(const char* text) { return net::Prefix::parse(text).value(); }
-
-int route_one_packet() {
+int main() {
+  const auto address = [](const char* text) { return net::Ipv6Address::parse(text).value(); };
+  const auto prefix = [](const char* text) { return net::Prefix::parse(text).value(); };
   rcu::Reader reader;  // this thread looks up
   lookup::Fib fib;
   const lookup::Change changes[] = {
@@ -27,20 +21,18 @@ int route_one_packet() {
   for (const auto& change : changes) {
     if (const auto applied = fib.apply(change); !applied) return applied.error().code;
   }
-
+  const lookup::Flow flows[] = {
+      {.destination = address("2001:db8:b::1"), .source = address("2001:db8:a::1")},
+      {.destination = address("2001:db8:b::1"), .source = address("2001:db8:c::1")}};
   fib::OwnedDst kept;
   {
     const rcu::ReadSection section;  // what a lookup answers is borrowed until here ends
-    const auto answer = fib.output({.destination = address("2001:db8:b::1"),
-                                    .source = address("2001:db8:a::1"),
-                                    .iif = kLoopbackIndex});
-    std::printf("to %s, found in table %u\n", answer.neighbor_key.to_string().c_str(),
-                answer.table.value);
-    kept = fib::OwnedDst::try_promote(answer.dst);  // longer: a reference, if the route lives
+    lookup::Answer answers[2];
+    fib.input(flows, answers);
+    for (const auto& answer : answers)
+      std::printf("to %s, table %u, error %d\n", answer.neighbor_key.to_string().c_str(),
+                  answer.table.value, answer.error());
+    kept = fib::OwnedDst::try_promote(answers[0].dst);  // longer: a reference, if the route lives
   }
   return kept ? 0 : 1;
 }
-
-}  // namespace
-
-int main() { return route_one_packet(); }
