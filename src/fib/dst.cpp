@@ -20,27 +20,24 @@
 #include "fib/uncached_pool.hpp"
 
 namespace sidestep::fib {
-const Dst& null_dst() noexcept {
-  static const Dst dst(
-      DstClass::kStatic,
-      DstFields{.input = DstInput::kUnreachable, .error = ENETUNREACH, .device = kLoopbackIndex},
-      nullptr);
-  return dst;
-}
+namespace {
 
-const Dst& blackhole_dst() noexcept {
-  static const Dst dst(
-      DstClass::kStatic,
-      DstFields{.input = DstInput::kBlackhole, .error = EINVAL, .device = kLoopbackIndex}, nullptr);
-  return dst;
+// Made by the compiler: nobody has to ask whether they are there yet.
+constexpr DstFields static_fields(DstInput input, int error) {
+  return {.input = input, .error = error, .device = kLoopbackIndex};
 }
+constinit const Dst kNull(DstClass::kStatic, static_fields(DstInput::kUnreachable, ENETUNREACH),
+                          nullptr);
+constinit const Dst kBlackhole(DstClass::kStatic, static_fields(DstInput::kBlackhole, EINVAL),
+                               nullptr);
+constinit const Dst kProhibit(DstClass::kStatic, static_fields(DstInput::kProhibit, EACCES),
+                              nullptr);
 
-const Dst& prohibit_dst() noexcept {
-  static const Dst dst(
-      DstClass::kStatic,
-      DstFields{.input = DstInput::kProhibit, .error = EACCES, .device = kLoopbackIndex}, nullptr);
-  return dst;
-}
+}  // namespace
+
+const Dst& null_dst() noexcept { return kNull; }
+const Dst& blackhole_dst() noexcept { return kBlackhole; }
+const Dst& prohibit_dst() noexcept { return kProhibit; }
 
 #ifdef SIDESTEP_DEBUG
 void BorrowedDst::report_escape(std::source_location use) const {

@@ -51,6 +51,8 @@ bool is_for_reference(const Snapshot& state, Strictness strictness) noexcept {
 
 using Mask = std::uint64_t;
 
+Mask mask_of(std::size_t count) { return count == kPlanBatch ? ~Mask{0} : (Mask{1} << count) - 1; }
+
 template <typename Function>
 void for_each_bit(Mask mask, Function function) {
   for (; mask != 0; mask &= mask - 1) function(static_cast<std::size_t>(std::countr_zero(mask)));
@@ -100,8 +102,7 @@ Mask run_step(const Snapshot& state, const Run& run, std::span<const Flow> flows
               IfIndex Flow::* interface, Strictness strictness,
               std::span<const fib::Dst*> outcomes) {
   std::array<fib::LeafId, kPlanBatch> leaves;
-  const bool all = std::popcount(mask) == static_cast<int>(flows.size());
-  if (all) {
+  if (mask == mask_of(flows.size())) {
     run.trie.lookup_batch(&flows.front().destination, sizeof(Flow),
                           std::span(leaves).first(flows.size()));
   } else {
@@ -124,7 +125,7 @@ Mask run_step(const Snapshot& state, const Run& run, std::span<const Flow> flows
 void run_plan_batch(const Snapshot& state, std::span<const Flow> flows, IfIndex Flow::* interface,
                     Strictness strictness, std::span<const fib::Dst*> outcomes) {
   SIDESTEP_ASSERT(flows.size() <= kPlanBatch && flows.size() == outcomes.size());
-  const Mask all = flows.size() == kPlanBatch ? ~Mask{0} : (Mask{1} << flows.size()) - 1;
+  const Mask all = mask_of(flows.size());
   for (auto& outcome : outcomes) outcome = nullptr;
   if (is_for_reference(state, strictness)) return;
   Mask waiting = all;

@@ -54,7 +54,7 @@ struct DstFields {
 /// Cost:     reading is plain loads; only OwnedDst touches the counter
 class Dst {
  public:
-  Dst(DstClass ownership, DstFields fields, const Route* route) noexcept
+  constexpr Dst(DstClass ownership, DstFields fields, const Route* route) noexcept
       : fields_(fields), route_(route), class_(ownership) {}
   Dst(const Dst&) = delete;
   Dst& operator=(const Dst&) = delete;
