@@ -132,7 +132,7 @@ void bench_contention(const Options& options, Report& report) {
   report.section("contention, three tables, the first two miss, one hot route");
   Race race(options.contended);
   const Checked checked = race.check();
-  Rounds rounds;
+  Rounds rounds(Clock::kWall);
   for (const Mode mode : {Mode::kBorrowed, Mode::kCounted}) {
     for (const unsigned threads : {1U, 2U}) {
       rounds.add(options.contended * threads, [&race, mode, threads] { race.run(mode, threads); });

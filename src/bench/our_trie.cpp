@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/our_trie.hpp"
 
+#include <hwy/targets.h>
+
 namespace sidestep::bench {
 
 OurTrie::OurTrie(std::span<const net::Prefix> prefixes, std::size_t burst)
@@ -13,6 +15,12 @@ OurTrie::OurTrie(std::span<const net::Prefix> prefixes, std::size_t burst)
     if (leaf >= found_of_leaf_.size()) found_of_leaf_.resize(leaf + 1, kNothing);
     if (leaf != fib::kRootLeaf) found_of_leaf_[leaf] = i + 1;
   }
+}
+
+std::string OurTrie::name() const {
+  const auto targets = hwy::SupportedTargets() & HWY_TARGETS;
+  return std::string("sidestep, ") +
+         hwy::TargetName(targets & -targets);  // the lowest bit is the best
 }
 
 void OurTrie::batched(Keys keys, std::span<Found> answers) {

@@ -29,7 +29,7 @@ bool bulk_build(Trie& trie, std::span<const net::Prefix> prefixes) {
 class OurTrie : public Contender {
  public:
   OurTrie(std::span<const net::Prefix> prefixes, std::size_t burst);
-  [[nodiscard]] std::string name() const override { return "sidestep"; }
+  [[nodiscard]] std::string name() const override;  ///< with the vectors that it uses
   [[nodiscard]] std::size_t bytes() const override { return trie_->size().lookup_bytes; }
   void batched(Keys keys, std::span<Found> answers) override;
   void one_by_one(Keys keys, std::span<Found> answers) override;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <time.h>
+
 namespace sidestep::bench {
 
 Timing timing_of(std::vector<double> values) {
@@ -13,6 +15,12 @@ Timing timing_of(std::vector<double> values) {
   const double median =
       values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
   return {median, values.front()};
+}
+
+double Stopwatch::now() const {
+  timespec time{};
+  clock_gettime(clock_ == Clock::kWall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
 void Rounds::add(std::size_t units, std::function<void()> run) {
@@ -25,7 +33,7 @@ std::vector<Timing> Rounds::run(unsigned rounds) const {
   for (unsigned round = 0; round < rounds; ++round) {
     for (std::size_t turn = 0; turn < count; ++turn) {
       const std::size_t who = (turn + round) % count;
-      const Stopwatch stopwatch;
+      const Stopwatch stopwatch(clock_);
       contestants_[who].run();
       values[who].push_back(stopwatch.seconds() * 1e9 /
                             static_cast<double>(contestants_[who].units));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <vector>
@@ -22,20 +21,28 @@ inline void keep(const T& value) {
   asm volatile("" : : "r"(&value) : "memory");
 }
 
+/// Which time is taken.
+enum class Clock : bool {
+  kWall,
+  kThread,  ///< the calling thread's own: what else runs on the processor does not count, though it still disturbs caches
+};
+
 class Stopwatch {
  public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  explicit Stopwatch(Clock clock = Clock::kWall) : clock_(clock), start_(now()) {}
+  [[nodiscard]] double seconds() const { return now() - start_; }
 
  private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  [[nodiscard]] double now() const;
+  Clock clock_;
+  double start_;
 };
 
 /// Contestants that take turns: every round runs each of them once, beginning with another one each time, so that a
 /// machine that becomes slower or faster meanwhile does so for all of them.
 class Rounds {
  public:
+  explicit Rounds(Clock clock = Clock::kThread) : clock_(clock) {}
   /// @param units  what one run does, so that timings are nanoseconds per unit
   void add(std::size_t units, std::function<void()> run);
   /// Timings in the order of adding.
@@ -46,6 +53,7 @@ class Rounds {
     std::size_t units;
     std::function<void()> run;
   };
+  Clock clock_;
   std::vector<Contestant> contestants_;
 };
 

@@ -78,7 +78,7 @@ void add_exact(const char* what, const Checked& checked, const Options& options,
 
 void add_builds(const Options& options, std::span<const net::Prefix> prefixes, Report& report) {
   bool has_bulk = false;
-  Rounds rounds;
+  Rounds rounds(Clock::kWall);
   rounds.add(1, [&] { keep(build_one_by_one(prefixes)); });
   rounds.add(1, [&] {
     Trie trie;

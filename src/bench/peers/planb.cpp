@@ -122,10 +122,10 @@ void Planb::tune(Keys keys) {
       batched(keys, {});
     });
   }
-  const auto timings = rounds.run(3);
+  const auto timings = rounds.run(5);
   const auto best =
       std::min_element(timings.begin(), timings.end(),
-                       [](const Timing& a, const Timing& b) { return a.median < b.median; });
+                       [](const Timing& a, const Timing& b) { return a.minimum < b.minimum; });
   choose(static_cast<std::size_t>(best - timings.begin()));
 }
 
