@@ -35,24 +35,6 @@ using lookup::Answer;
 using lookup::Fib;
 using lookup::Flow;
 
-// The library's calls, whichever of them it has.
-template <typename AnyFib>
-void input_batch(const AnyFib& fib, std::span<const Flow> flows, std::span<Answer> answers) {
-  if constexpr (requires { fib.input(flows, answers); }) {
-    fib.input(flows, answers);
-  } else {
-    for (std::size_t i = 0; i < flows.size(); ++i) answers[i] = fib.input(flows[i]);
-  }
-}
-template <typename AnyFib>
-Answer input_reference(const AnyFib& fib, const Flow& flow) {
-  if constexpr (requires { fib.input_reference(flow); }) {
-    return fib.input_reference(flow);
-  } else {
-    return fib.input(flow);
-  }
-}
-
 /// One rule as this benchmark understands it.
 struct Step {
   std::function<bool(const Flow&)> matches;
@@ -255,7 +237,7 @@ void look_up_batched(const Fib& fib, std::span<const Flow> flows, std::size_t bu
   for (std::size_t at = 0; at < flows.size(); at += burst) {
     const rcu::ReadSection section;
     const auto part = flows.subspan(at, std::min(burst, flows.size() - at));
-    input_batch(fib, part, std::span(answers).first(part.size()));
+    fib.input(part, std::span(answers).first(part.size()));
     visit(at, std::span<const Answer>(answers).first(part.size()));
   }
 }
@@ -266,7 +248,7 @@ void look_up_by_reference(const Fib& fib, std::span<const Flow> flows, std::size
   for (std::size_t at = 0; at < flows.size(); at += burst) {
     const rcu::ReadSection section;
     for (std::size_t i = at; i < std::min(at + burst, flows.size()); ++i) {
-      const Answer answer = input_reference(fib, flows[i]);
+      const Answer answer = fib.input_by_walk(flows[i]);
       visit(i, std::span(&answer, 1));
     }
   }
@@ -350,7 +332,7 @@ void add_changes(const Options& options, Case& one, std::span<const Flow> flows,
     if (answers.empty()) answers = room_for(options.burst);
     const std::size_t bursts = flows.size() / options.burst;
     const auto part = flows.subspan(n % bursts * options.burst, options.burst);
-    input_batch(*one.fib, part, std::span(answers));
+    one.fib->input(part, answers);
     keep(answers[0]);
     return part.size();
   });

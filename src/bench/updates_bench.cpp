@@ -155,9 +155,12 @@ class TrieReader {
 /// @return millions of updates per second
 Timing time_updates(Trie& trie, std::span<const Update> updates, unsigned rounds) {
   std::vector<double> rates;
-  const std::size_t share = updates.size() / rounds;
   for (unsigned round = 0; round < rounds; ++round) {
-    const auto part = updates.subspan(round * share, share);
+    // Shares that add up, so that no update is left out.
+    const std::size_t first = updates.size() * round / rounds;
+    const std::size_t last = updates.size() * (round + 1) / rounds;
+    const auto part = updates.subspan(first, last - first);
+    if (part.empty()) continue;
     const Stopwatch stopwatch;
     apply_updates(trie, part);
     rates.push_back(static_cast<double>(part.size()) / 1e6 / stopwatch.seconds());
