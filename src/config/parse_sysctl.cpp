@@ -85,6 +85,8 @@ constexpr std::array kRouterKeys{
     Key{"net.ipv4.icmp_msgs_burst", 0, kIntMax},
     Key{"net.ipv6.fib_multipath_hash_policy", 0, 3},
     Key{"net.ipv6.fib_multipath_hash_fields", 1, 0xfff},
+    Key{"sidestep.exceptions_defeat_suppression", 0, 1},
+    Key{"sidestep.stale_multipath_shares", 0, 1},
     Key{"net.ipv6.max_hbh_opts_number", kIntMin, kIntMax},
     Key{"net.ipv6.max_hbh_length", kIntMin, kIntMax},
     Key{"net.ipv6.max_dst_opts_number", kIntMin, kIntMax},

@@ -60,6 +60,13 @@ std::string Links::name(IfIndex index) const {
   return link != nullptr ? link->name : fmt::format("if{}", index.value);
 }
 
+const Link* Links::vrf_of(IfIndex device) const noexcept {
+  const Link* link = find(device);
+  if (link == nullptr || link->vrf_table) return link;
+  const Link* master = find(link->master);
+  return master != nullptr && master->vrf_table ? master : nullptr;
+}
+
 const Link* Links::owner_of(const net::Ipv6Address& address) const noexcept {
   const auto has_address = [&](const auto& entry) {
     return std::ranges::any_of(entry.second.addresses, [&](const InterfaceAddress& mine) {

@@ -55,7 +55,9 @@ DstFields dst_fields(const RouteFields& fields, const Nexthop& hop) {
   dst.error = outcome.error;
   // By flag: a user's `anycast` keeps its device.
   const bool flagged_local = fields.type == RouteType::kLocal || fields.is_anycast_flagged;
-  dst.device = outcome.error != 0 || flagged_local ? kLoopbackIndex : hop.device;
+  dst.device = outcome.error != 0 ? kLoopbackIndex
+               : flagged_local    ? fields.local_device
+                                  : hop.device;
   dst.has_gateway = hop.gateway.has_value();
   if (hop.gateway) dst.gateway = *hop.gateway;
   dst.mtu = fields.mtu;
@@ -85,6 +87,7 @@ Route::Route(RouteFields fields) : fields_(std::move(fields)), dsts_held_(0) {
   for (std::size_t i = 0; i < count; ++i) {
     const Dst& dst = dsts_.emplace_back(DstClass::kRoute, dst_fields(fields_, hop(i)), this);
     dst.owners_.store(1, std::memory_order_relaxed);  // the route's own hold; not yet published
+    has_exceptions_ = has_exceptions_ || hop(i).exceptions != nullptr;
   }
   dsts_held_.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
   g_live_count.fetch_add(1, std::memory_order_relaxed);

@@ -225,6 +225,26 @@ void Table::update(const std::function<SlotFate(RouteSlot&)>& change) {
   for (const RouteSet* set : sets) update_set(*set, change);
 }
 
+void Table::update(const net::Prefix& destination, const net::Prefix& source,
+                   const std::function<SlotFate(RouteSlot&)>& change) {
+  if (const RouteSet* set = get(destination, source)) update_set(*set, change);
+}
+
+void Table::rebalance() {
+  std::vector<const RouteSet*> sets;
+  for_each([&](const RouteSet& set) { sets.push_back(&set); });
+  for (const RouteSet* set : sets) {
+    // As if nothing had been there before, so that every ring is dealt anew.
+    Slots after = set->slots;
+    refresh_shares(after, {}, usable_);
+    const bool same =
+        std::ranges::equal(after, set->slots, {}, &RouteSlot::upper_bound, &RouteSlot::upper_bound);
+    if (same) continue;
+    const RouteFields& fields = after.front().route->fields();
+    store(net::Prefix(fields.destination), net::Prefix(fields.source), std::move(after));
+  }
+}
+
 void Table::update_set(const RouteSet& set, const std::function<SlotFate(RouteSlot&)>& change) {
   const Slots before = set.slots;
   const net::Prefix destination = before.front().route->fields().destination;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forward/flow_key.hpp"
 
+#include <algorithm>
+#include <optional>
+
+#include <sidestep/net/wire.hpp>
+
 namespace sidestep::forward {
 namespace {
 
@@ -53,19 +58,6 @@ std::span<const std::uint8_t> quoted_or_self(std::span<const std::uint8_t> packe
   return net::Ipv6Header::check(quote) ? quote : packet;
 }
 
-/// The innermost IPv6 packet that encapsulation in IPv6 leads to, within reason.
-std::span<const std::uint8_t> innermost(std::span<const std::uint8_t> packet) {
-  constexpr int kEncapsulationsMax = 8;
-  for (int i = 0; i < kEncapsulationsMax; ++i) {
-    const Dissected found = dissect(packet);
-    if (found.protocol != net::kNextHeaderIpv6 || found.offset >= packet.size()) break;
-    const auto inner = packet.subspan(found.offset);
-    if (!net::Ipv6Header::check(inner)) break;
-    packet = inner;
-  }
-  return packet;
-}
-
 void add_ports(rules::Flow& flow, std::span<const std::uint8_t> packet) {
   const Dissected found = dissect(packet);
   flow.protocol = found.protocol;
@@ -73,21 +65,77 @@ void add_ports(rules::Flow& flow, std::span<const std::uint8_t> packet) {
   flow.destination_port = found.ports.destination;
 }
 
-/// The flow whose fields are what the policy in force hashes (net.ipv6.fib_multipath_hash_policy).
-rules::Flow hash_key(std::span<const std::uint8_t> packet, std::uint8_t policy) {
+/// An IPv4 packet as a flow: mapped addresses, no flow label. Fragments have no ports, as in the dissector.
+std::optional<rules::Flow> ipv4_flow(std::span<const std::uint8_t> packet) {
+  constexpr std::size_t kHeaderLeast = 20;
+  if (packet.size() < kHeaderLeast || packet[0] >> 4 != 4) return std::nullopt;
+  const std::size_t header_size = (packet[0] & 0x0fU) * 4U;
+  if (header_size < kHeaderLeast) return std::nullopt;
+  const auto mapped = [&](std::size_t offset) {
+    net::Ipv6Address address{};
+    address.bytes[10] = address.bytes[11] = 0xff;
+    std::copy_n(packet.begin() + static_cast<std::ptrdiff_t>(offset), 4,
+                address.bytes.begin() + 12);
+    return address;
+  };
+  rules::Flow flow;
+  flow.source = mapped(12);
+  flow.destination = mapped(16);
+  flow.protocol = packet[9];
+  const bool fragment = (net::load_be16(&packet[6]) & 0x3fffU) != 0;
+  const bool has_ports =
+      flow.protocol == net::kNextHeaderTcp || flow.protocol == net::kNextHeaderUdp;
+  if (fragment || !has_ports || packet.size() < header_size + 4) return flow;
+  flow.source_port = net::load_be16(&packet[header_size]);
+  flow.destination_port = net::load_be16(&packet[header_size + 2]);
+  return flow;
+}
+
+/// The flow of the innermost packet that encapsulation in IPv6 leads to, within reason; empty when there is none.
+std::optional<rules::Flow> inner_flow(std::span<const std::uint8_t> packet) {
+  constexpr int kEncapsulationsMax = 8;
+  constexpr std::uint8_t kNextHeaderIpv4 = 4;
+  bool inside = false;
+  for (int i = 0; i < kEncapsulationsMax; ++i) {
+    const Dissected found = dissect(packet);
+    if (found.offset >= packet.size()) break;
+    const auto inner = packet.subspan(found.offset);
+    if (found.protocol == kNextHeaderIpv4) {
+      if (auto flow = ipv4_flow(inner)) return flow;
+    }
+    if (found.protocol != net::kNextHeaderIpv6 || !net::Ipv6Header::check(inner)) break;
+    packet = inner;
+    inside = true;
+  }
+  if (!inside) return std::nullopt;
+  rules::Flow flow = base_flow(packet);
+  add_ports(flow, packet);
+  return flow;
+}
+
+/// Policy 2: the addresses of an inner IPv4 packet; of an inner IPv6 packet its flow label and first next header too.
+std::optional<rules::Flow> inner_l3_flow(std::span<const std::uint8_t> packet) {
+  auto flow = inner_flow(packet);
+  if (flow && flow->source.is_v4_mapped()) flow->protocol = 0;
+  return flow;
+}
+
+/// A hash of what the policy in force asks for (net.ipv6.fib_multipath_hash_policy).
+std::uint32_t hash_by_policy(const lookup::Fib& fib, std::span<const std::uint8_t> packet) {
   constexpr std::uint8_t kPolicyL4 = 1;
   constexpr std::uint8_t kPolicyInnerL3 = 2;
   constexpr std::uint8_t kPolicyFields = 3;
+  const std::uint8_t policy = fib.sysctls().fib_multipath_hash_policy;
   if (policy == kPolicyL4 || policy == kPolicyFields) {
     rules::Flow flow = base_flow(packet);
     add_ports(flow, packet);
-    return flow;
+    const auto inner = policy == kPolicyFields ? inner_flow(packet) : std::nullopt;
+    return fib.multipath_hash(flow, inner ? &*inner : nullptr);
   }
   if (policy == kPolicyInnerL3) {
-    const auto inner = innermost(packet);
-    if (inner.data() != packet.data()) return base_flow(inner);
+    if (const auto inner = inner_l3_flow(packet)) return fib.multipath_hash(*inner);
   }
-  return base_flow(quoted_or_self(packet));
+  return fib.multipath_hash(base_flow(quoted_or_self(packet)));
 }
 
 }  // namespace
@@ -95,12 +143,11 @@ rules::Flow hash_key(std::span<const std::uint8_t> packet, std::uint8_t policy) 
 std::uint32_t multipath_hash_of(const Pipeline& pipeline, std::span<const std::uint8_t> packet) {
   const std::uint8_t policy = pipeline.sysctls().fib_multipath_hash_policy;
   if (policy == 0 && quoted_or_self(packet).data() == packet.data()) return 0;
-  return pipeline.context.fib.multipath_hash(hash_key(packet, policy));
+  return hash_by_policy(pipeline.context.fib, packet);
 }
 
 std::uint32_t quoted_hash_of(const Pipeline& pipeline, std::span<const std::uint8_t> about) {
-  const std::uint8_t policy = pipeline.sysctls().fib_multipath_hash_policy;
-  return pipeline.context.fib.multipath_hash(hash_key(about, policy));
+  return hash_by_policy(pipeline.context.fib, about);
 }
 
 rules::Flow flow_of(const Pipeline& pipeline, const Transit& transit, KeyDepth depth) {

@@ -79,6 +79,68 @@ TEST_F(FlowKey, PolicyTwoLooksInside) {
   EXPECT_EQ(hash(udp_packet(kA, kB)), flow_hash(kA, kB, 17));
 }
 
+/// An IPv4 header with UDP ports behind it.
+Bytes ipv4_udp(std::uint8_t last_of_source, std::uint16_t source_port, std::uint16_t fragment = 0) {
+  const auto high = [](std::uint16_t value) { return static_cast<std::uint8_t>(value >> 8); };
+  const auto low = [](std::uint16_t value) { return static_cast<std::uint8_t>(value); };
+  return {0x45,
+          0,
+          0,
+          28,
+          0,
+          0,
+          high(fragment),
+          low(fragment),
+          64,
+          17,
+          0,
+          0,
+          10,
+          0,
+          0,
+          last_of_source,
+          10,
+          0,
+          0,
+          9,
+          high(source_port),
+          low(source_port),
+          0,
+          53,
+          0,
+          8,
+          0,
+          0};
+}
+
+TEST_F(FlowKey, PolicyTwoTakesTheAddressesOfAnInnerIpv4Packet) {
+  sysctl("net.ipv6.fib_multipath_hash_policy", "2");
+  const auto around = [](const Bytes& inner, std::uint32_t label = 0) {
+    return ipv6({.next_header = 4, .flow_label = label}, inner);
+  };
+  EXPECT_NE(hash(around(ipv4_udp(1, 7))), hash(around(ipv4_udp(2, 7))));
+  EXPECT_EQ(hash(around(ipv4_udp(1, 7))), hash(around(ipv4_udp(1, 8))));     // no ports
+  EXPECT_EQ(hash(around(ipv4_udp(1, 7))), hash(around(ipv4_udp(1, 7), 5)));  // nothing of the outer
+}
+
+TEST_F(FlowKey, PolicyThreeTakesTheFieldsItIsTold) {
+  sysctl("net.ipv6.fib_multipath_hash_policy", "3");
+  const auto v6 = [](std::uint16_t port, std::uint32_t label = 0) {
+    return ipv6({.next_header = 41, .flow_label = label}, ipv6({.source = kB}, udp(port, 2000)));
+  };
+  const auto v4 = [](std::uint16_t port, std::uint16_t fragment = 0) {
+    return ipv6({.next_header = 4}, ipv4_udp(1, port, fragment));
+  };
+  sysctl("net.ipv6.fib_multipath_hash_fields", "0x400");  // inner source port
+  EXPECT_NE(hash(v6(1)), hash(v6(2)));
+  EXPECT_EQ(hash(v6(1)), hash(v6(1, 9)));
+  EXPECT_NE(hash(v4(1)), hash(v4(2)));
+  EXPECT_EQ(hash(v4(1, 0x2000)), hash(v4(2, 0x2000)));  // a fragment has none
+  sysctl("net.ipv6.fib_multipath_hash_fields", "0x8");  // outer flow label
+  EXPECT_EQ(hash(v6(1)), hash(v6(2)));
+  EXPECT_NE(hash(v6(1)), hash(v6(1, 9)));
+}
+
 TEST_F(FlowKey, ProtocolIsTheFirstNextHeaderUnlessARuleAsks) {
   packet::Packet packet;
   ASSERT_TRUE(packet.assign(ipv6({.next_header = 60}, options(17), udp(7, 8))));

@@ -17,6 +17,13 @@ Result<void> apply_change(State& state, const RouteChange& change, TimeNs now);
 Result<void> apply_change(State& state, const RuleChange& change, TimeNs now);
 Result<void> apply_change(State& state, const NexthopChange& change, TimeNs now);
 Result<void> apply_change(State& state, const SysctlChange& change, TimeNs now);
+Result<void> apply_change(State& state, const ExceptionChange& change, TimeNs now);
+Result<void> apply_change(State& state, const CollectChange& change, TimeNs now);
+
+/// Collects when it is due; for before any change.
+void collect_if_due(State& state, TimeNs now);
+/// Something with a lifetime has come: collection becomes due.
+void arm_collection(State& state, TimeNs now);
 
 /// The device of a name, or ENODEV in iproute2's words.
 [[nodiscard]] Result<IfIndex> device_by_name(const State& state, const std::string& name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,45 @@ void change_mtu(State& state, IfIndex device, std::uint32_t mtu) {
   }
 }
 
+bool keeps_addresses(const State& state, const fib::Link& link) {
+  return !link.conf.disable_ipv6 &&
+         (state.sysctls().all.keep_addr_on_down || link.conf.keep_addr_on_down);
+}
+
+bool is_vrf(const State& state, IfIndex device) {
+  const fib::Link* link = state.links().find(device);
+  return link != nullptr && link->vrf_table;
+}
+
+// A device that comes to a VRF or leaves one goes down and up again, and loses its addresses as it does then (kernel:
+// cycle_netdev); its routes come back in the table where they belong now.
+void move_to(State& state, IfIndex device, IfIndex master) {
+  fib::Link& link = *state.edit_links().find(device);
+  if (link.master == master) return;
+  const bool cycles = is_vrf(state, link.master) || is_vrf(state, master);
+  const bool up = link.up;
+  if (cycles) {
+    link.up = false;
+    device_went_down(state, device, keeps_addresses(state, link));
+    if (up) remove_nexthops_over(state, device);
+  }
+  link.master = master;
+  if (!cycles || !up) return;
+  link.up = true;
+  device_came_up(state, device);
+}
+
+// The first VRF brings the rule by which all of them are looked up.
+void add_vrf_rule(State& state) {
+  if (std::exchange(state.has_vrf_rule, true)) return;
+  constexpr std::uint32_t kPreference = 1000;
+  rules::Rule rule;
+  rule.preference = kPreference;
+  rule.l3mdev = true;
+  rule.protocol = fib::kProtocolKernel;
+  static_cast<void>(state.edit_rules().add(rule, {.preference = true}));  // EEXIST: as well
+}
+
 Result<void> change_master(State& state, IfIndex device, const std::string& master) {
   IfIndex index;
   if (!master.empty()) {
@@ -46,7 +86,7 @@ Result<void> change_master(State& state, IfIndex device, const std::string& mast
     if (!found) return std::unexpected(found.error());
     index = *found;
   }
-  state.edit_links().find(device)->master = index;
+  move_to(state, device, index);
   return {};
 }
 
@@ -60,11 +100,6 @@ void change_carrier(State& state, IfIndex device, bool carrier) {
   } else {
     carrier_went(state, device);
   }
-}
-
-bool keeps_addresses(const State& state, const fib::Link& link) {
-  return !link.conf.disable_ipv6 &&
-         (state.sysctls().all.keep_addr_on_down || link.conf.keep_addr_on_down);
 }
 
 void change_up(State& state, IfIndex device, bool up) {
@@ -101,6 +136,7 @@ Result<void> apply_change(State& state, const LinkChange& change, TimeNs) {
   if (change.vrf_table) {
     link.vrf_table = *change.vrf_table;
     state.table(*change.vrf_table);
+    add_vrf_rule(state);
   }
   if (change.addr_gen_mode) link.conf.addr_gen_mode = *change.addr_gen_mode;
   if (change.mtu && *change.mtu != link.mtu) change_mtu(state, *device, *change.mtu);
@@ -116,16 +152,15 @@ Result<void> apply_change(State& state, const LinkDelete& change, TimeNs) {
   const auto device = device_by_name(state, change.name);
   if (!device) return std::unexpected(device.error());
   if (*device == kLoopbackIndex) return failure(EOPNOTSUPP, "Operation not supported");
+  std::vector<IfIndex> slaves;
+  for (const auto& [index, other] : state.links().all()) {
+    if (other.master == *device) slaves.push_back(index);
+  }
+  for (const IfIndex slave : slaves) move_to(state, slave, {});
   const fib::Link& link = *state.links().find(*device);
   if (link.up) device_went_down(state, *device, false);
   device_is_deleted(state, *device);
-  fib::Links& links = state.edit_links();
-  std::vector<IfIndex> slaves;
-  for (const auto& [index, other] : links.all()) {
-    if (other.master == *device) slaves.push_back(index);
-  }
-  for (const IfIndex slave : slaves) links.find(slave)->master = {};
-  links.erase(*device);
+  state.edit_links().erase(*device);
   return {};
 }
 

@@ -152,6 +152,7 @@ bool names_are_known(const State& state, const RouteChange& change) {
 
 Result<void> apply_change(State& state, const RouteChange& change, TimeNs now) {
   if (change.verb == RouteVerb::kDelete) return erase_route(state, change);
+  if (change.expires_s) arm_collection(state, now);
   // A request brings its table into being even when it is refused, unless for an unknown nexthop object.
   const bool known_object = !change.nexthop_id || state.nexthops().contains(change.nexthop_id);
   if (known_object && names_are_known(state, change)) state.table(table_of(change));

@@ -187,14 +187,17 @@ void write_force_forwarding(State& state, const ConfTarget& target, bool value) 
     state.edit_links().find(device)->conf.force_forwarding = value;
 }
 
-// Shares of rings stay as they are until the next event on the ring, as in the kernel.
+// Shares of rings stay as they are until the next event on the ring, as in the kernel, unless that is switched off.
 void write_ignore_linkdown(State& state, const ConfTarget& target, bool value) {
   conf_of(state, target).ignore_routes_with_linkdown = value;
-  if (target.where != Where::kAll) return;
-  state.edit_sysctls().defaults.ignore_routes_with_linkdown = value;
-  for (const IfIndex device : every_device(state)) {
-    state.edit_links().find(device)->conf.ignore_routes_with_linkdown = value;
+  if (target.where == Where::kAll) {
+    state.edit_sysctls().defaults.ignore_routes_with_linkdown = value;
+    for (const IfIndex device : every_device(state)) {
+      state.edit_links().find(device)->conf.ignore_routes_with_linkdown = value;
+    }
   }
+  if (state.sysctls().stale_multipath_shares) return;
+  state.for_each_table([](fib::Table& table) { table.rebalance(); });
 }
 
 void disable_on_device(State& state, IfIndex device, bool disable) {
@@ -309,6 +312,10 @@ constexpr std::array kRouterKeys{
               SIDESTEP_ROUTER_NUMBER(fib_multipath_hash_policy)},
     RouterKey{"net.ipv6.fib_multipath_hash_fields", 1, 0xfff,
               SIDESTEP_ROUTER_NUMBER(fib_multipath_hash_fields)},
+    RouterKey{"sidestep.exceptions_defeat_suppression", 0, 1,
+              SIDESTEP_ROUTER_FLAG(exceptions_defeat_suppression)},
+    RouterKey{"sidestep.stale_multipath_shares", 0, 1,
+              SIDESTEP_ROUTER_FLAG(stale_multipath_shares)},
     RouterKey{"net.ipv6.max_hbh_opts_number", kInt32Min, kInt32Max,
               SIDESTEP_ROUTER_NUMBER(max_hbh_opts_number)},
     RouterKey{"net.ipv6.max_hbh_length", kInt32Min, kInt32Max,

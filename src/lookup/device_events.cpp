@@ -219,6 +219,7 @@ void device_mtu_changed(State& state, IfIndex device, std::uint32_t before) {
     fields.mtu = mtu;
     return fields;
   });
+  state.exceptions.device_mtu_changed(state, device, before);
 }
 
 void add_address(State& state, IfIndex device, fib::InterfaceAddress address) {
@@ -267,7 +268,10 @@ void set_forwarding(State& state, IfIndex device, bool forwarding) {
 
 void generate_link_local(State& state, IfIndex device) {
   const fib::Link& link = link_of(state, device);
-  if (link.is_loopback() || link.conf.addr_gen_mode != 0 || link.mac == net::MacAddress{}) return;
+  // A VRF sends nothing on a link of its own.
+  if (link.is_loopback() || link.vrf_table || link.conf.addr_gen_mode != 0 ||
+      link.mac == net::MacAddress{})
+    return;
   if (!link.up || !speaks_ipv6(link) || !state.ready_devices.contains(device)) return;
   const net::Ipv6Address address = link.mac.link_local();
   const auto at = std::ranges::find(link.addresses, address, &fib::InterfaceAddress::address);

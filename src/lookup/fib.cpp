@@ -43,12 +43,6 @@ Strictness input_strictness(const Snapshot& state, const Flow& flow) {
           .reachable = !state.sysctls->all.forwarding};
 }
 
-Strictness output_strictness(const Snapshot& state, const Flow& flow) {
-  const bool bound = flow.oif && !flow.has_source;
-  return {.interface = bound || needs_strict_interface(flow.destination),
-          .reachable = !state.sysctls->all.forwarding};
-}
-
 // `iif lo` means locally generated.
 Flow as_generated(const Flow& given) {
   Flow flow = given;
@@ -64,7 +58,7 @@ Answer walk_input(const Snapshot& state, const Flow& flow, Observer& observer) {
 template <typename Observer>
 Answer walk_output(const Snapshot& state, const Flow& given, Observer& observer) {
   const Flow flow = as_generated(given);
-  return walk_rules(Query{state, flow, flow.oif, output_strictness(state, flow)}, observer);
+  return make_answer(find_output(state, flow, observer), flow);
 }
 
 // A static destination belongs to no table.
@@ -92,7 +86,9 @@ Fib::~Fib() = default;
 
 Result<void> Fib::apply(const Change& change, TimeNs now) {
   State& state = impl_->state;
+  collect_if_due(state, now);
   auto result = std::visit([&](const auto& one) { return apply_change(state, one, now); }, change);
+  state.exceptions.drop_orphans(state);
   state.publish();
   return result;
 }
@@ -108,7 +104,8 @@ Answer Fib::input(const Flow& flow) const {
 Answer Fib::output(const Flow& given) const {
   const Snapshot& state = impl_->state.current();
   const Flow flow = as_generated(given);
-  const fib::Dst* dst = run_plan(state, flow, flow.oif, output_strictness(state, flow));
+  const fib::Dst* dst =
+      run_plan(state, flow, output_interface(state, flow), output_strictness(state, flow));
   if (dst != nullptr) return answer_of(*dst, flow);
   Silent silent;
   return walk_output(state, flow, silent);
@@ -172,8 +169,8 @@ std::optional<net::Ipv6Address> Fib::select_source(const net::Ipv6Address& desti
   return best_source(*impl_->state.current().links, destination, device);
 }
 
-std::uint32_t Fib::multipath_hash(const Flow& flow) const {
-  return lookup::multipath_hash(impl_->state.current(), flow);
+std::uint32_t Fib::multipath_hash(const Flow& flow, const Flow* inner) const {
+  return lookup::multipath_hash(impl_->state.current(), flow, inner);
 }
 
 const fib::Links& Fib::links() const { return *impl_->state.current().links; }

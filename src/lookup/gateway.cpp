@@ -102,9 +102,11 @@ Result<IfIndex> resolve(const State& state, const GatewayRequest& request) {
   return device_of(found);
 }
 
-// An onlink gateway is believed, unless table main clearly has it elsewhere.
+// An onlink gateway is believed, unless the device's own table (main, or its VRF's) clearly has it elsewhere.
 Result<IfIndex> check_onlink(const State& state, const GatewayRequest& request) {
-  const Selection found = find_own_table(state.current(), request, kTableMain, false);
+  const fib::Link* vrf = state.links().vrf_of(request.device);
+  const TableId table = vrf == nullptr ? kTableMain : *vrf->vrf_table;
+  const Selection found = find_own_table(state.current(), request, table, false);
   if (found && !is_reject(found)) {
     const fib::RouteFields& fields = found.route->fields();
     const bool contradicts =
@@ -120,9 +122,10 @@ Result<IfIndex> check_onlink(const State& state, const GatewayRequest& request) 
 
 bool is_own_address(const fib::Links& links, const net::Ipv6Address& address, IfIndex device,
                     bool count_tentative) {
+  const fib::Link* vrf = links.vrf_of(device);  // addresses of other VRFs do not count
   const bool any_device = !device || (!address.is_link_local() && !address.is_loopback());
   for (const auto& [index, link] : links.all()) {
-    if (!any_device && index != device) continue;
+    if ((!any_device && index != device) || links.vrf_of(index) != vrf) continue;
     for (const auto& own : link.addresses) {
       if (own.address == address && (count_tentative || !own.tentative)) return true;
     }
@@ -134,7 +137,7 @@ Result<IfIndex> check_gateway(const State& state, const GatewayRequest& request)
   const net::Ipv6Address& gateway = request.gateway;
   const bool link_local = gateway.is_link_local();
   const auto is_ours = [&](IfIndex device) {
-    return is_own_address(state.links(), gateway, link_local ? device : IfIndex{}, true);
+    return is_own_address(state.links(), gateway, device, true);
   };
   if (request.device && is_ours(request.device))
     return failure(EINVAL, "Gateway can not be a local address");

@@ -6,13 +6,15 @@
 namespace sidestep::lookup {
 namespace {
 
-// Bits of net.ipv6.fib_multipath_hash_fields (FIB_MULTIPATH_HASH_FIELD_*). A flow has outer fields only.
+// Bits of net.ipv6.fib_multipath_hash_fields (FIB_MULTIPATH_HASH_FIELD_*). Those of the inner packet follow in
+// the same order.
 constexpr std::uint32_t kFieldSource = 1;
 constexpr std::uint32_t kFieldDestination = 2;
 constexpr std::uint32_t kFieldProtocol = 4;
 constexpr std::uint32_t kFieldFlowLabel = 8;
 constexpr std::uint32_t kFieldSourcePort = 16;
 constexpr std::uint32_t kFieldDestinationPort = 32;
+constexpr unsigned kInnerFieldsShift = 6;
 
 constexpr std::uint32_t kFieldsL3 =
     kFieldSource | kFieldDestination | kFieldProtocol | kFieldFlowLabel;
@@ -59,11 +61,7 @@ std::uint32_t fields_of_policy(const fib::Sysctls& sysctls) noexcept {
   }
 }
 
-}  // namespace
-
-std::uint32_t multipath_hash(const Snapshot& state, const Flow& flow) noexcept {
-  const std::uint32_t fields = fields_of_policy(*state.sysctls);
-  Mixer mixer(state.multipath_seed);
+void add_fields(Mixer& mixer, const Flow& flow, std::uint32_t fields) noexcept {
   if ((fields & kFieldSource) != 0) mixer.add(flow.source);
   if ((fields & kFieldDestination) != 0) mixer.add(flow.destination);
   const std::uint64_t label = (fields & kFieldFlowLabel) != 0 ? flow.flow_label : 0;
@@ -73,6 +71,16 @@ std::uint32_t multipath_hash(const Snapshot& state, const Flow& flow) noexcept {
       (fields & kFieldDestinationPort) != 0 ? flow.destination_port : 0;
   mixer.add(label << 8 | protocol);
   mixer.add(source_port << 16 | destination_port);
+}
+
+}  // namespace
+
+std::uint32_t multipath_hash(const Snapshot& state, const Flow& flow, const Flow* inner) noexcept {
+  const std::uint32_t fields = fields_of_policy(*state.sysctls);
+  Mixer mixer(state.multipath_seed);
+  add_fields(mixer, flow, fields);
+  const std::uint32_t inner_fields = fields >> kInnerFieldsShift;
+  if (inner != nullptr && inner_fields != 0) add_fields(mixer, *inner, inner_fields);
   // 31 bits, because shares are bounds of signed 32-bit values. 0 means "not computed" to callers.
   const auto hash = static_cast<std::uint32_t>(mixer.finish() >> 33);
   return hash == 0 ? 1 : hash;

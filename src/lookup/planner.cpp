@@ -40,6 +40,11 @@ Verdict judge(const Run::Member& member, const net::Prefix& prefix) {
   if (first.source_specific) return Verdict::reference();
   if (first.set == nullptr) return {};
   const fib::RouteSet& set = *first.set;
+  // An exception is for one address, and decides about suppression too.
+  const auto has_exceptions = [](const fib::RouteSlot& slot) {
+    return slot.route->has_exceptions();
+  };
+  if (std::ranges::any_of(set.slots, has_exceptions)) return Verdict::reference();
   const auto length =
       static_cast<std::int32_t>(set.slots.front().route->fields().destination.length());
   const bool suppressed = length <= member.suppress_prefix_length;

@@ -117,6 +117,15 @@ void Recorder::path(const Path& path) {
                   words_of(path.reason));
 }
 
+void Recorder::exception(const fib::Route& exception) {
+  const bool redirected = exception->exception == fib::ExceptionKind::kRedirect;
+  explanation_.nexthop +=
+      redirected
+          ? fmt::format("; overridden for this destination by a redirect: {}",
+                        describe_hop(state_, exception, 0))
+          : fmt::format("; overridden for this destination by a path MTU of {}", exception->mtu);
+}
+
 void Recorder::table_outcome(const Selection& selection) {
   TableStep& step = explanation_.rules.back().tables.back();
   if (!selection) {

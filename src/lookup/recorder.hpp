@@ -19,6 +19,7 @@ class Recorder {
   void prefix(const HopQuery& query, const fib::RouteSet& set, const Selection& selection);
   void retry_without_reachability();
   void path(const Path& path);
+  void exception(const fib::Route& exception);
   void table_outcome(const Selection& selection);
   void no_such_table();
   void outcome(const char* words);

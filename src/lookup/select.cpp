@@ -169,4 +169,20 @@ Path select_path(const HopQuery& query, const fib::RouteSet& set, Selection sele
   return {selected, PathReason::kRingKeptChoice};
 }
 
+// Kernel: rt6_find_cached_rt. Exceptions of a source-specific route are kept by the flow's source where the route is on
+// link, and by the route's source prefix where it has a gateway; both are asked for.
+const fib::Route* find_exception(Selection selection, const Flow& flow) {
+  const fib::Route& route = *selection.route;
+  if (!route.has_exceptions()) return nullptr;
+  const fib::HopExceptions* exceptions = route.hop(selection.hop).exceptions.get();
+  if (exceptions == nullptr) return nullptr;
+  const auto find = [&](const net::Ipv6Address& source) {
+    const fib::Route* found = exceptions->find(flow.destination, source);
+    return found != nullptr && !found->is_expired(flow.now) ? found : nullptr;
+  };
+  if (route->source.length() == 0) return find({});
+  const fib::Route* found = find(flow.source);
+  return found != nullptr ? found : find(route->source.address());
+}
+
 }  // namespace sidestep::lookup

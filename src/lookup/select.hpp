@@ -57,4 +57,7 @@ struct Path {
 [[nodiscard]] Path select_path(const HopQuery& query, const fib::RouteSet& set, Selection selected,
                                const Flow& flow, bool pinned);
 
+/// What overrides the chosen hop for this flow's destination and is not over yet; nullptr: nothing.
+[[nodiscard]] const fib::Route* find_exception(Selection selection, const Flow& flow);
+
 }  // namespace sidestep::lookup

@@ -146,6 +146,8 @@ std::optional<net::Ipv6Address> best_source(const fib::Links& links,
                                             const net::Ipv6Address& destination, IfIndex device) {
   const Target target{destination, device, scope_of(destination), label_of(destination)};
   const fib::Link* outgoing = device ? links.find(device) : nullptr;
+  // A VRF is a router of its own: its packets come from its addresses.
+  const fib::Link* vrf = links.vrf_of(device);
   // RFC 6724 section 4: what does not leave the link takes a source of the link.
   const bool this_link_only = destination.is_multicast() ||
                               target.scope <= static_cast<int>(net::Scope::kLinkLocal) ||
@@ -154,7 +156,9 @@ std::optional<net::Ipv6Address> best_source(const fib::Links& links,
   if (this_link_only) {
     if (outgoing != nullptr) consider_link(*outgoing, target, best);
   } else {
-    for (const auto& [index, link] : links.all()) consider_link(link, target, best);
+    for (const auto& [index, link] : links.all()) {
+      if (links.vrf_of(index) == vrf) consider_link(link, target, best);
+    }
   }
   if (best.address == nullptr) return std::nullopt;
   return best.address->address;

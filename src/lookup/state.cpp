@@ -30,6 +30,7 @@ State::State(NeighborOracle neighbors, std::uint64_t multipath_seed)
 }
 
 State::~State() {
+  exceptions.clear();  // before the routes that carry them
   delete current_.load(std::memory_order_relaxed);
 }  // no reader is left to pair with
 

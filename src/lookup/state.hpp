@@ -18,6 +18,8 @@
 #include <sidestep/rcu/rcu.hpp>
 #include <sidestep/rules/rule_list.hpp>
 
+#include "lookup/exception_store.hpp"
+
 namespace sidestep::lookup {
 
 struct Plan;
@@ -71,6 +73,8 @@ class State {
 
   [[nodiscard]] const fib::Links& links() const noexcept { return links_; }
   [[nodiscard]] const fib::Sysctls& sysctls() const noexcept { return sysctls_; }
+  [[nodiscard]] const NeighborOracle& neighbors() const noexcept { return neighbors_; }
+  [[nodiscard]] std::uint64_t seed() const noexcept { return multipath_seed_; }
   [[nodiscard]] fib::Links& edit_links() noexcept;
   [[nodiscard]] fib::Sysctls& edit_sysctls() noexcept;
   [[nodiscard]] rules::RuleList& edit_rules() noexcept;
@@ -88,7 +92,11 @@ class State {
     return nexthops_;
   }
   std::set<IfIndex> ready_devices{kLoopbackIndex};  ///< up with carrier, now or since they came up
-  NexthopId last_nexthop_id{};  ///< newest id that was made up for a nexthop object without one
+  bool has_vrf_rule = false;                        ///< a VRF was ever made
+  ExceptionStore exceptions;
+  std::uint64_t last_entry_id = 0;  ///< newest fib::RouteFields::entry_id
+  TimeNs collection_due{};          ///< 0: nothing has a lifetime
+  NexthopId last_nexthop_id{};      ///< newest id that was made up for a nexthop object without one
 
  private:
   [[nodiscard]] bool gets_share(const fib::RouteSlot& slot) const;

@@ -30,6 +30,7 @@ struct Silent {
   void prefix(const HopQuery&, const fib::RouteSet&, const Selection&) {}
   void retry_without_reachability() {}
   void path(const Path&) {}
+  void exception(const fib::Route&) {}
   void table_outcome(const Selection&) {}
   void no_such_table() {}
   void outcome(const char*) {}
@@ -41,8 +42,11 @@ struct Silent {
 struct TableResult {
   Selection selection;
   TableId table{};
+  const fib::Route* exception = nullptr;  ///< overrides the selection for this destination
   [[nodiscard]] bool found() const noexcept { return static_cast<bool>(selection); }
-  [[nodiscard]] const fib::Dst& dst() const noexcept { return selection.route->dst(selection.hop); }
+  [[nodiscard]] const fib::Dst& dst() const noexcept {
+    return exception != nullptr ? exception->dst(0) : selection.route->dst(selection.hop);
+  }
 };
 
 /// Destinations whose scope is a link: the interface has to match (kernel: rt6_need_strict).
@@ -82,7 +86,9 @@ TableResult lookup_table(const Query& query, const fib::Table& table, Observer& 
   // The siblings are scored as strictly as the first attempt was.
   const Path path = select_path(hops, *where, selection, query.flow, false);
   observer.path(path);
-  return {path.selection, table.id()};
+  const fib::Route* exception = find_exception(path.selection, query.flow);
+  if (exception != nullptr) observer.exception(*exception);
+  return {path.selection, table.id(), exception};
 }
 
 /// Whether a rule turns the result down although it would do.
@@ -90,7 +96,10 @@ template <typename Observer>
 bool is_suppressed(const rules::CompiledRule& rule, const Query& query, const TableResult& result,
                    Observer& observer) {
   const fib::Route& route = *result.selection.route;
-  const unsigned length = route->destination.length();
+  // An exception is a /128: to this rule a destination with a path MTU of its own is no default route's any more.
+  const bool as_host =
+      result.exception != nullptr && query.state.sysctls->exceptions_defeat_suppression;
+  const unsigned length = as_host ? net::Prefix::kMaxLength : route->destination.length();
   // As signed numbers: the kernel keeps "no limit" as -1.
   const auto limit = rule.suppress_prefix_length();
   if (limit && static_cast<std::int32_t>(length) <= static_cast<std::int32_t>(*limit)) {
@@ -143,16 +152,26 @@ std::optional<TableResult> run_table_action(const Query& query, const fib::Table
   return result;
 }
 
+/// Where a walk ended: with a table's result, or with a static destination.
+struct WalkResult {
+  TableResult result{};
+  const fib::Dst* action = nullptr;  ///< when there is no result
+};
+[[nodiscard]] inline Answer make_answer(const WalkResult& walked, const Flow& flow) {
+  return walked.action == nullptr ? make_answer(walked.result, flow)
+                                  : make_answer(*walked.action, flow);
+}
+
 /// Until a rule is added, lookups are wired to local, then main, whatever rules were deleted.
 template <typename Observer>
-Answer walk_wired(const Query& query, Observer& observer) {
+WalkResult walk_wired(const Query& query, Observer& observer) {
   for (const fib::Table* table : {query.state.local_table, query.state.main_table}) {
     observer.wired_table(table->id());
     if (const auto result = run_table_action(query, table, table->id(), nullptr, observer)) {
-      return make_answer(*result, query.flow);
+      return {.result = *result};
     }
   }
-  return make_answer(fib::null_dst(), query.flow);
+  return {.action = &fib::null_dst()};
 }
 
 /// The destination of a rule action that ends the walk by itself.
@@ -171,7 +190,7 @@ Answer walk_wired(const Query& query, Observer& observer) {
 
 /// All rules in order (kernel: fib_rules_lookup).
 template <typename Observer>
-Answer walk_rules(const Query& query, Observer& observer) {
+WalkResult walk_rules_to_result(const Query& query, Observer& observer) {
   const rules::CompiledRuleList& list = *query.state.rules;
   if (!list.custom()) return walk_wired(query, observer);
   const auto all = list.rules();
@@ -190,7 +209,7 @@ Answer walk_rules(const Query& query, Observer& observer) {
     if (!matched) continue;
     if (const fib::Dst* dst = dst_of_action(rule->action())) {
       observer.outcome("stop: action of the rule");
-      return make_answer(*dst, query.flow);
+      return {.action = dst};
     }
     if (rule->action() != rules::Action::kToTable) {
       observer.outcome(rule->action() == rules::Action::kNop ? "continue: nop"
@@ -200,10 +219,57 @@ Answer walk_rules(const Query& query, Observer& observer) {
     const TableId id = rule->table(query.flow);
     if (const auto result =
             run_table_action(query, query.state.find_table(id), id, rule, observer)) {
-      return make_answer(*result, query.flow);
+      return {.result = *result};
     }
   }
-  return make_answer(fib::null_dst(), query.flow);
+  return {.action = &fib::null_dst()};
+}
+template <typename Observer>
+Answer walk_rules(const Query& query, Observer& observer) {
+  return make_answer(walk_rules_to_result(query, observer), query.flow);
+}
+
+/// The VRF whose table alone is asked for what stays on a link of one of its members (kernel: l3mdev_link_scope_lookup).
+[[nodiscard]] inline const fib::Link* link_scope_vrf(const Snapshot& state, const Flow& flow) {
+  const bool stays = flow.destination.is_multicast() || flow.destination.is_link_local();
+  return stays && flow.oif ? state.links->vrf_of(flow.oif) : nullptr;
+}
+
+/// Link-scope output in a VRF. The VRF's own device has no link, hence nothing to find.
+template <typename Observer>
+WalkResult walk_link_scope(const Query& query, const fib::Link& vrf, Observer& observer) {
+  const fib::Table* table = query.state.find_table(*vrf.vrf_table);
+  if (table == nullptr || vrf.index == query.flow.oif) return {.action = &fib::null_dst()};
+  observer.wired_table(table->id());
+  observer.table(table->id());
+  const TableResult result = lookup_table(query, *table, observer);
+  observer.table_outcome(result.selection);
+  if (!result.found()) return {.action = &fib::null_dst()};
+  return {.result = result};
+}
+
+/// The interface that an output lookup prefers: a VRF as output device chooses the table, not a hop.
+[[nodiscard]] inline IfIndex output_interface(const Snapshot& state, const Flow& flow) {
+  const fib::Link* device = flow.oif ? state.links->find(flow.oif) : nullptr;
+  return device != nullptr && device->vrf_table ? IfIndex{} : flow.oif;
+}
+
+[[nodiscard]] inline Strictness output_strictness(const Snapshot& state, const Flow& flow) {
+  const bool bound = flow.oif && !flow.has_source;
+  return {.interface = bound || needs_strict_interface(flow.destination),
+          .reachable = !state.sysctls->all.forwarding};
+}
+
+/// Output: the whole lookup of a locally generated packet, whose iif is lo (kernel: ip6_route_output_flags).
+template <typename Observer>
+WalkResult find_output(const Snapshot& state, const Flow& flow, Observer& observer) {
+  const Strictness strictness = output_strictness(state, flow);
+  if (const fib::Link* vrf = link_scope_vrf(state, flow)) {
+    const Strictness on_link{.interface = true, .reachable = strictness.reachable};
+    return walk_link_scope(Query{state, flow, flow.oif, on_link}, *vrf, observer);
+  }
+  return walk_rules_to_result(Query{state, flow, output_interface(state, flow), strictness},
+                              observer);
 }
 
 }  // namespace sidestep::lookup

@@ -31,6 +31,10 @@ class OurRouter {
   /// Applies a configuration line by line and gives each command's outcome; error -1 with a printed reason when a line is refused by
   /// the language.
   std::vector<LineOutcome> apply(std::string_view text);
+  /// Makes a change that no configuration line says.
+  Result<void> change(const lookup::Change& change, TimeNs now = {}) {
+    return fib_.apply(change, now);
+  }
   /// @param multipath_hash  31 bits that choose among equal hops; 0: computed from the flow
   [[nodiscard]] OurAnswer ask(const Query& query, std::uint32_t multipath_hash = 0,
                               TimeNs now = {}) const;

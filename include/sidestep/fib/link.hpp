@@ -88,6 +88,12 @@ struct Sysctls {
   std::uint32_t icmp_msgs_burst = 50;          ///< net.ipv4.icmp_msgs_burst
   std::uint8_t fib_multipath_hash_policy = 0;  ///< net.ipv6.fib_multipath_hash_policy, 0..3
   std::uint32_t fib_multipath_hash_fields = 7;
+  /// sidestep.exceptions_defeat_suppression: suppress_prefixlength sees the /128 of an exception, as in the kernel, and not
+  /// the length of the route that it overrides.
+  bool exceptions_defeat_suppression = true;
+  /// sidestep.stale_multipath_shares: writing ignore_routes_with_linkdown leaves the shares of multipath rings as they are until
+  /// the next event on the ring, as in the kernel.
+  bool stale_multipath_shares = true;
   std::int32_t max_hbh_opts_number = 8;  ///< net.ipv6.max_hbh_opts_number
   std::int32_t max_hbh_length = 0x7fffffff;
   std::int32_t max_dst_opts_number = 8;
@@ -111,6 +117,8 @@ class Links {
   void erase(IfIndex index);
   /// Name of a device, or `if<index>` when there is none.
   [[nodiscard]] std::string name(IfIndex index) const;
+  /// The VRF that a device is, or is in; nullptr: none.
+  [[nodiscard]] const Link* vrf_of(IfIndex device) const noexcept;
   /// The device that has this address, or nullptr.
   [[nodiscard]] const Link* owner_of(const net::Ipv6Address& address) const noexcept;
 

@@ -12,6 +12,7 @@
 
 #include <sidestep/fib/dst.hpp>
 #include <sidestep/fib/encap.hpp>
+#include <sidestep/fib/exceptions.hpp>
 #include <sidestep/net/ids.hpp>
 #include <sidestep/net/prefix.hpp>
 #include <sidestep/rcu/rcu.hpp>
@@ -49,6 +50,15 @@ struct Nexthop {
   std::int32_t upper_bound =
       0x7fffffff;  ///< members of a nexthop group: last hash value of the share; -1: none
   std::shared_ptr<const Encap> encap{};  ///< nullptr: none
+  /// What overrides this hop for single destinations; nullptr: nothing ever did. A nexthop object's are shared by its routes.
+  std::shared_ptr<HopExceptions> exceptions{};
+};
+
+/// How a route to one destination came to override another (RTF_CACHE in the kernel).
+enum class ExceptionKind : std::uint8_t {
+  kNone,      ///< it is an entry of a table
+  kPathMtu,   ///< RFC 8201: a Packet Too Big
+  kRedirect,  ///< RFC 4861 section 8
 };
 
 /// A nexthop object (ip-nexthop(8)) as routes see it: one hop, a blackhole, or a group of hops. Immutable; a change of
@@ -100,6 +110,11 @@ struct RouteFields {
   Nexthop hop{};                       ///< when `object` is null
   std::shared_ptr<const NexthopObject> object{};
   KeptMetrics kept{};
+  IfIndex local_device =
+      kLoopbackIndex;  ///< of local routes' destinations: a VRF where the hop's device is in one
+  std::uint64_t entry_id =
+      0;  ///< who it is in its table, through rewriting in place; 0: never inserted
+  ExceptionKind exception = ExceptionKind::kNone;
 };
 
 /// A published route. Immutable; owns the destinations that lookups borrow, one per hop.
@@ -124,6 +139,9 @@ class Route : private rcu::Retirable {
     return fields_.expires_at.has_value() && now >= *fields_.expires_at;
   }
 
+  /// Whether a hop has, or had, exceptions: then answers depend on the flow's destination, and on time.
+  [[nodiscard]] bool has_exceptions() const noexcept { return has_exceptions_; }
+
   /// Gives back the route's own hold on its destinations. The route must be unreachable for new readers.
   /// Thread: writer. Called exactly once.
   void retire() noexcept;
@@ -139,6 +157,7 @@ class Route : private rcu::Retirable {
   void dst_released() const noexcept;
 
   RouteFields fields_;
+  bool has_exceptions_ = false;
   std::deque<Dst> dsts_;  // a deque: Dst does not move
   mutable std::atomic<std::uint32_t> dsts_held_;
 };

@@ -84,6 +84,11 @@ class Table {
   /// Lets `change` edit each slot's flags, remove it, or put another route of the same prefixes and metric in its place (the
   /// old one is retired), publishes the sets that changed, computes ring shares again.
   void update(const std::function<SlotFate(RouteSlot&)>& change);
+  /// The same for one prefix pair.
+  void update(const net::Prefix& destination, const net::Prefix& source,
+              const std::function<SlotFate(RouteSlot&)>& change);
+  /// Computes all ring shares again and publishes those that changed.
+  void rebalance();
   /// Which ring siblings get a share of the hash space; set by the owner, asked at each insert, erase and update.
   void set_share_predicate(std::function<bool(const RouteSlot&)> usable);
   /// Is told of every destination whose routes have changed: after readers can see the change, before what was displaced

@@ -10,6 +10,7 @@
 
 #include <sidestep/fib/link.hpp>
 #include <sidestep/fib/route.hpp>
+#include <sidestep/rules/flow.hpp>
 #include <sidestep/rules/rule.hpp>
 
 namespace sidestep::lookup {
@@ -111,7 +112,30 @@ struct SysctlChange {
   std::string value{};
 };
 
+/// What was learned about the way to one destination, and the end of it.
+enum class ExceptionVerb : std::uint8_t {
+  kPathMtu,   ///< a Packet Too Big about a packet of `flow` (RFC 8201)
+  kRedirect,  ///< a redirect about `flow.destination` that came by `flow.oif` (RFC 4861 section 8)
+  kGatewayFailed,  ///< nobody answers for `gateway` on `flow.oif`, or it is a router no more
+  kFlush,          ///< `ip -6 route flush cache`
+};
+
+/// An exception: what overrides the route of a flow for its destination alone. What the kernel ignores (an MTU below 1280 or not below
+/// the present one, a redirect from somebody who is not the gateway, no route) changes nothing and is no error.
+struct ExceptionChange {
+  ExceptionVerb verb = ExceptionVerb::kPathMtu;
+  /// Of the packet that was sent: the route that an output lookup finds for it is the one to be overridden.
+  rules::Flow flow{};
+  std::uint32_t mtu = 0;       ///< kPathMtu, bytes
+  net::Ipv6Address router{};   ///< kRedirect: who sent it
+  net::Ipv6Address gateway{};  ///< kRedirect: where to instead; the destination itself: on link
+};
+
+/// What time does: routes and exceptions whose time is over go. Due every 30 seconds (kernel: net.ipv6.route.gc_interval), and done by
+/// apply() with any other change too when it is due.
+struct CollectChange {};
+
 using Change = std::variant<LinkChange, LinkDelete, AddressChange, RouteChange, RuleChange,
-                            NexthopChange, SysctlChange>;
+                            NexthopChange, SysctlChange, ExceptionChange, CollectChange>;
 
 }  // namespace sidestep::lookup

@@ -36,6 +36,8 @@ struct NeighborOracle {
   const void* context = nullptr;
   NeighborHealth (*health)(const void* context, IfIndex device,
                            const net::Ipv6Address& address) = nullptr;
+  /// Whether a neighbor is known to be a router; nullptr: all are taken for one. Asked when exceptions are collected.
+  bool (*is_router)(const void* context, IfIndex device, const net::Ipv6Address& address) = nullptr;
 };
 
 /// Everything that decides where a packet goes: devices, tables, nexthop objects, rules, and the lookups over them.
@@ -84,7 +86,8 @@ class Fib {
 
   /// The hash by which a flow chooses among equal-cost hops, of the fields that fib_multipath_hash_policy asks for; never 0. For
   /// callers that know better than the flow to be looked up what to hash: an ICMPv6 error follows the packet it is about.
-  [[nodiscard]] std::uint32_t multipath_hash(const Flow& flow) const;
+  /// @param inner  what the packet carries, when it is a tunnel's: policy 3 may ask for its fields; nullptr: nothing
+  [[nodiscard]] std::uint32_t multipath_hash(const Flow& flow, const Flow* inner = nullptr) const;
 
   // Views. Borrowed until the next quiescent state (readers) or the next apply (writer).
   [[nodiscard]] const fib::Links& links() const;
