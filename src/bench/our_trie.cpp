@@ -7,9 +7,7 @@ namespace sidestep::bench {
 
 OurTrie::OurTrie(std::span<const net::Prefix> prefixes, std::size_t burst)
     : trie_(std::make_unique<fib::IntervalTrie>()), buffer_(burst) {
-  if (!bulk_build(*trie_, prefixes)) {
-    for (const auto& prefix : prefixes) trie_->insert(prefix);
-  }
+  trie_->build_from(prefixes);
   for (Found i = 0; i < prefixes.size(); ++i) {
     const auto leaf = trie_->find(prefixes[i]);
     if (leaf >= found_of_leaf_.size()) found_of_leaf_.resize(leaf + 1, kNothing);

@@ -14,17 +14,6 @@
 
 namespace sidestep::bench {
 
-/// Puts a whole table into an empty trie at once where the trie can do that; false where it cannot.
-template <typename Trie>
-bool bulk_build(Trie& trie, std::span<const net::Prefix> prefixes) {
-  if constexpr (requires { trie.insert_all(prefixes); }) {
-    trie.insert_all(prefixes);
-    return true;
-  } else {
-    return false;
-  }
-}
-
 /// The interval trie as a contender.
 class OurTrie : public Contender {
  public:

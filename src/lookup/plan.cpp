@@ -5,6 +5,8 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <cstring>
+#include <utility>
 
 #include <sidestep/assert.hpp>
 
@@ -58,9 +60,89 @@ void for_each_bit(Mask mask, Function function) {
   for (; mask != 0; mask &= mask - 1) function(static_cast<std::size_t>(std::countr_zero(mask)));
 }
 
+/// A block of flows by field, so that a selector is asked about all of them in one loop. A field is laid out when it is first
+/// asked for.
+class Columns {
+ public:
+  explicit Columns(std::span<const Flow> flows) : flows_(flows) {}
+
+  /// The flows that pass all of the compares.
+  [[nodiscard]] Mask passing(const rules::MaskedSelectors& masked) {
+    Mask passing = mask_of(flows_.size());
+    const auto word = [&](Field field, const rules::MaskedSelectors::Word& test, auto value_of) {
+      if (test.mask != 0) passing &= equal(words(field, value_of), test.mask, test.value);
+    };
+    word(kIif, masked.iif, [](const Flow& flow) { return flow.iif.value; });
+    word(kOif, masked.oif, [](const Flow& flow) { return flow.oif.value; });
+    word(kMark, masked.mark, [](const Flow& flow) { return flow.mark; });
+    word(kClass, masked.traffic_class,
+         [](const Flow& flow) { return std::uint32_t{flow.traffic_class}; });
+    word(kLabel, masked.flow_label, [](const Flow& flow) { return flow.flow_label; });
+    word(kProtocol, masked.protocol, [](const Flow& flow) { return std::uint32_t{flow.protocol}; });
+    for (std::size_t half = 0; half < 2; ++half) {
+      if (masked.from.mask[half] != 0)
+        passing &= equal(halves(half == 0 ? kSourceFirst : kSourceSecond, &Flow::source, half),
+                         masked.from.mask[half], masked.from.value[half]);
+      if (masked.to.mask[half] != 0)
+        passing &= equal(
+            halves(half == 0 ? kDestinationFirst : kDestinationSecond, &Flow::destination, half),
+            masked.to.mask[half], masked.to.value[half]);
+    }
+    if (masked.from.mask[0] != 0) passing &= with_source();
+    return passing;
+  }
+
+ private:
+  enum Field : unsigned { kIif, kOif, kMark, kClass, kLabel, kProtocol, kWordFields };
+  enum Half : unsigned {
+    kSourceFirst,
+    kSourceSecond,
+    kDestinationFirst,
+    kDestinationSecond,
+    kHalves
+  };
+  using Words = std::array<std::uint32_t, kPlanBatch>;
+  using Halves = std::array<std::uint64_t, kPlanBatch>;
+
+  template <typename Values, typename Value>
+  [[nodiscard]] Mask equal(const Values& values, Value mask, Value value) const {
+    Mask equal = 0;
+    for (std::size_t i = 0; i < flows_.size(); ++i) equal |= Mask{(values[i] & mask) == value} << i;
+    return equal;
+  }
+  template <typename ValueOf>
+  const Words& words(Field field, ValueOf value_of) {
+    if (!std::exchange(has_words_[field], true))
+      for (std::size_t i = 0; i < flows_.size(); ++i) words_[field][i] = value_of(flows_[i]);
+    return words_[field];
+  }
+  const Halves& halves(Half which, net::Ipv6Address Flow::* address, std::size_t half) {
+    if (!std::exchange(has_halves_[which], true)) {
+      for (std::size_t i = 0; i < flows_.size(); ++i)
+        std::memcpy(&halves_[which][i], (flows_[i].*address).bytes.data() + half * 8, 8);
+    }
+    return halves_[which];
+  }
+  [[nodiscard]] Mask with_source() const {
+    Mask with = 0;
+    for (std::size_t i = 0; i < flows_.size(); ++i) with |= Mask{flows_[i].has_source} << i;
+    return with;
+  }
+
+  std::span<const Flow> flows_;
+  std::array<bool, kWordFields> has_words_{};
+  std::array<bool, kHalves> has_halves_{};
+  std::array<Words, kWordFields> words_;
+  std::array<Halves, kHalves> halves_;
+};
+
 /// The flows of `waiting` that the rule of a step lets in.
-Mask matching(const Step& step, std::span<const Flow> flows, Mask waiting) {
+Mask matching(const Step& step, std::span<const Flow> flows, Columns& columns, Mask waiting) {
   if (step.rule == nullptr) return waiting;
+  if (step.masked) {
+    const Mask passing = columns.passing(*step.masked);
+    return waiting & (step.rule->rule().invert ? ~passing : passing);
+  }
   Mask matched = 0;
   for_each_bit(waiting, [&](std::size_t i) { matched |= Mask{step.rule->matches(flows[i])} << i; });
   return matched;
@@ -133,13 +215,14 @@ void run_plan_batch(const Snapshot& state, std::span<const Flow> flows, IfIndex 
     if (needs_strict_interface(flows[i].destination)) waiting &= ~(Mask{1} << i);
   });
   const auto& steps = state.plan->steps;
+  Columns columns(flows);
   // Flows that a goto has sent ahead, by the step where they go on.
   std::array<Mask, kStepsAheadMax> ahead{};
   for (std::size_t at = 0; at < steps.size(); ++at) {
     const Step& step = steps[at];
     if (at < ahead.size()) waiting |= ahead[at];
     if (waiting == 0) continue;
-    const Mask matched = matching(step, flows, waiting);
+    const Mask matched = matching(step, flows, columns, waiting);
     if (matched == 0) continue;
     waiting &= ~matched;
     switch (step.kind) {

@@ -78,9 +78,11 @@ struct Step {
   enum class Kind : std::uint8_t { kRun, kAction, kGoto, kReference };
   Kind kind = Kind::kRun;
   const rules::CompiledRule* rule = nullptr;  ///< whose selectors decide; nullptr: every flow
-  const Run* run = nullptr;                   ///< kRun
-  const fib::Dst* dst = nullptr;              ///< kAction: where it ends
-  std::size_t target = 0;                     ///< kGoto: index of a later step
+  std::optional<rules::MaskedSelectors>
+      masked{};                   ///< the same for many flows, if it can be said so
+  const Run* run = nullptr;       ///< kRun
+  const fib::Dst* dst = nullptr;  ///< kAction: where it ends
+  std::size_t target = 0;         ///< kGoto: index of a later step
 };
 
 /// Immutable; part of a Snapshot.

@@ -207,6 +207,7 @@ void Planner::Compiler::add(const rules::CompiledRule& rule) {
   const auto put = [&](Step step) {
     end_run();
     step.rule = when;
+    if (when != nullptr) step.masked = when->masked();
     plan_.steps.push_back(step);
   };
   if (const fib::Dst* dst = dst_of_action(rule.action()))

@@ -14,6 +14,7 @@
 #include <sidestep/rules/compiled_rule.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -224,6 +225,51 @@ bool CompiledRule::needs_ports() const noexcept {
   const bool local_only = iif_.index == kLoopbackIndex;
   return !local_only &&
          (rule_->ipproto != 0 || rule_->sport.has_value() || rule_->dport.has_value());
+}
+
+namespace {
+
+MaskedSelectors::Address masked_address(const net::Prefix& prefix) {
+  net::Ipv6Address mask;
+  for (unsigned bit = 0; bit < prefix.length(); ++bit)
+    mask.bytes[bit / 8] = static_cast<std::uint8_t>(mask.bytes[bit / 8] | (0x80U >> (bit % 8)));
+  MaskedSelectors::Address masked;
+  std::memcpy(masked.mask.data(), mask.bytes.data(), sizeof masked.mask);
+  std::memcpy(masked.value.data(), prefix.address().bytes.data(), sizeof masked.value);
+  return masked;
+}
+
+MaskedSelectors::Word masked_word(std::uint32_t value, std::uint32_t mask) {
+  return {.mask = mask, .value = value & mask};
+}
+
+}  // namespace
+
+std::optional<MaskedSelectors> CompiledRule::masked() const noexcept {
+  const Rule& rule = *rule_;
+  const auto is_plain = [](const DeviceSelector& device) {
+    return !device.given || (device.index && !device.vrf);
+  };
+  const bool more_than_masks =
+      rule.l3mdev || rule.tun_id != 0 || rule.uid_first || rule.sport || rule.dport;
+  if (more_than_masks || !is_plain(iif_) || !is_plain(oif_)) return std::nullopt;
+  constexpr std::uint32_t kAll = ~std::uint32_t{0};
+  MaskedSelectors masked;
+  masked.from = masked_address(rule.from);
+  masked.to = masked_address(rule.to);
+  if (iif_.given) masked.iif = masked_word(iif_.index.value, kAll);
+  if (oif_.given) masked.oif = masked_word(oif_.index.value, kAll);
+  masked.mark = masked_word(rule.fwmark, rule.fwmask);
+  constexpr unsigned kDscpShift = 2;
+  if (rule.dscp) {
+    masked.traffic_class = masked_word(std::uint32_t{*rule.dscp} << kDscpShift,
+                                       std::uint32_t{rule.dscp_mask} << kDscpShift);
+  } else if (rule.dsfield != 0) {
+    masked.traffic_class = masked_word(rule.dsfield, 0xfc);
+  }
+  if (rule.flow_label) masked.flow_label = masked_word(*rule.flow_label, rule.flow_label_mask);
+  if (rule.ipproto != 0) masked.protocol = masked_word(rule.ipproto, kAll);
+  return masked;
 }
 
 bool CompiledRule::matches_everything() const noexcept {

@@ -2,6 +2,7 @@
 // A rule with its device names resolved, ready to be asked about flows.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -59,6 +60,27 @@ class VrfMap {
   std::vector<Entry> entries_;  // by device; only VRFs and their slaves
 };
 
+/// A rule's selectors as masked compares, all of which a flow has to pass; for testing many flows at once.
+struct MaskedSelectors {
+  /// 16 bytes as two words, in the order in which they lie in memory.
+  struct Address {
+    std::array<std::uint64_t, 2> mask{};
+    std::array<std::uint64_t, 2> value{};
+  };
+  struct Word {
+    std::uint32_t mask = 0;  ///< 0: not asked
+    std::uint32_t value = 0;
+  };
+  Address from{};  ///< when asked, flows without a source fail
+  Address to{};
+  Word iif{};
+  Word oif{};
+  Word mark{};
+  Word traffic_class{};
+  Word flow_label{};
+  Word protocol{};
+};
+
 /// A rule of a CompiledRuleList. Immutable; refers to the list it is in and lives as long as that.
 ///
 /// Cost: matches() is compares only; no allocation, no lock
@@ -90,6 +112,9 @@ class CompiledRule {
   }
   /// Whether there is no selector at all, so that every flow matches.
   [[nodiscard]] bool matches_everything() const noexcept;
+  /// The selectors as masked compares (`not` is the caller's to apply); empty when the rule asks for what is none: a VRF,
+  /// ports, a uid, a device that is not there.
+  [[nodiscard]] std::optional<MaskedSelectors> masked() const noexcept;
   /// The first selector that the flow fails, before `not` is applied; kNone when it meets all.
   [[nodiscard]] Selector first_mismatch(const Flow& flow) const noexcept;
   /// Why matches() answers as it does, one clause. Not for the packet path: allocates.
