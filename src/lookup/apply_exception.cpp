@@ -8,6 +8,7 @@
 // A path MTU lives 10 minutes from the first message; a later message with a smaller MTU does not prolong it. A redirect ages
 // out after a minute, used or not: lookups leave no trace by which its use could be seen.
 #include <algorithm>
+#include <optional>
 
 #include "lookup/apply.hpp"
 #include "lookup/kernel_routes.hpp"
@@ -111,6 +112,9 @@ void learn_redirect(State& state, const ExceptionChange& change, TimeNs now) {
 }  // namespace
 
 Result<void> apply_change(State& state, const ExceptionChange& change, TimeNs now) {
+  // The lookup that finds the route may ask neighbors, whose owner may insist on a read section.
+  std::optional<rcu::ReadSection> section;
+  if (rcu::Reader::registered()) section.emplace();
   switch (change.verb) {
     case ExceptionVerb::kPathMtu:
       learn_path_mtu(state, change, now);
