@@ -69,7 +69,7 @@ void add_ports(rules::Flow& flow, std::span<const std::uint8_t> packet) {
 std::optional<rules::Flow> ipv4_flow(std::span<const std::uint8_t> packet) {
   constexpr std::size_t kHeaderLeast = 20;
   if (packet.size() < kHeaderLeast || packet[0] >> 4 != 4) return std::nullopt;
-  const std::size_t header_size = (packet[0] & 0x0fU) * 4U;
+  const std::size_t header_size = std::size_t{4} * (packet[0] & 0x0fU);
   if (header_size < kHeaderLeast) return std::nullopt;
   const auto mapped = [&](std::size_t offset) {
     net::Ipv6Address address{};

@@ -24,6 +24,14 @@ constexpr std::uint64_t kCollectionIntervalNs = 30 * kNsPerSecond;  // net.ipv6.
 
 TimeNs after(TimeNs now, std::uint64_t span) { return TimeNs{now.value + span}; }
 
+// Neighbors may be asked about in a read section only. The writer need not be in one: then every neighbor is unknown, and a
+// nexthop group gives the member that the flow's hash names.
+Snapshot snapshot_to_ask(const State& state) {
+  Snapshot snapshot = state.current();
+  if (rcu::ReadSection::current_epoch() == 0) snapshot.neighbors = {};
+  return snapshot;
+}
+
 TableResult find_for_output(const Snapshot& snapshot, Flow flow) {
   flow.iif = kLoopbackIndex;
   Silent silent;
@@ -52,7 +60,8 @@ void learn_path_mtu(State& state, const ExceptionChange& change, TimeNs now) {
   if (change.mtu < kMinimumMtu) return;
   Flow flow = change.flow;
   flow.now = now;
-  const TableResult found = find_for_output(state.current(), flow);
+  const Snapshot snapshot = snapshot_to_ask(state);
+  const TableResult found = find_for_output(snapshot, flow);
   if (!found.found() || found.dst()->input != fib::DstInput::kForward ||
       change.mtu >= present_mtu(state, found.dst())) {
     return;
@@ -95,7 +104,7 @@ void learn_redirect(State& state, const ExceptionChange& change, TimeNs now) {
   flow.now = now;
   const bool on_link = change.gateway == flow.destination;
   if (flow.destination.is_multicast() || (!on_link && !change.gateway.is_link_local())) return;
-  const Snapshot& snapshot = state.current();
+  const Snapshot snapshot = snapshot_to_ask(state);
   const TableResult found = find_for_output(snapshot, flow);
   const fib::Table* table = found.found() ? snapshot.find_table(found.table) : nullptr;
   const Selection base = table != nullptr ? find_redirected(*table, change, flow) : Selection{};
