@@ -38,7 +38,7 @@ namespace {
 constexpr std::size_t kTopCount = std::size_t{1} << kTrieTopBits;
 constexpr std::size_t kFanOut = SearchNode::kFanOut;
 
-// Bounds that decide the shape, measured on a real table: see docs/perf.md.
+// Bounds that decide the shape, measured on a real table: see docs/bench.md.
 constexpr std::size_t kBucketMax = 64;               // intervals; more become a direct node
 constexpr std::size_t kBucketMost = kBucketMax + 4;  // while it is edited, before it becomes one
 constexpr std::size_t kBucketMin = 6;          // a direct node with fewer becomes a bucket again
