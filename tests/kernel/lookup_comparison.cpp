@@ -51,10 +51,12 @@ bool same(const QueryAnswer& kernel, const OurAnswer& ours) {
   if (!same_route(kernel, ours.answer)) return false;
   if (sorted(kernel.hops) != sorted(ours.answer.hops)) return false;
   if (kernel.mtu != ours.answer.mtu) return false;
-  if (kernel.hops.size() > 1)
-    return contains(ours.usable, kernel.chosen) && contains(kernel.hops, ours.answer.chosen);
-  return kernel.chosen.device == ours.answer.chosen.device &&
-         kernel.chosen.gateway == ours.answer.chosen.gateway;
+  // A flow that names the device of the first hop gets it without a hash, even when it has no share.
+  if (kernel.chosen.device == ours.answer.chosen.device &&
+      kernel.chosen.gateway == ours.answer.chosen.gateway)
+    return true;
+  return kernel.hops.size() > 1 && contains(ours.usable, kernel.chosen) &&
+         contains(kernel.hops, ours.answer.chosen);
 }
 
 /// Which hop a flow gets may decide more than the hop: a suppressor looks at its device. So any choice of ours that gives the kernel's
