@@ -82,6 +82,7 @@ int run_replay(Command& command) {
       return fail_usage(fmt::format("--in {}: DEV=CAPTURE is expected", text));
     }
   }
+  if (options.out.empty()) return fail_usage("--out: the name of a directory is expected");
   const auto is_stdin = [](const ReplayInput& input) { return input.path == "-"; };
   if (std::count_if(options.inputs.begin(), options.inputs.end(), is_stdin) > 1) {
     return fail_usage("--in: only one capture can come from the standard input");
@@ -226,7 +227,11 @@ int run(int argc, const char* const* argv) {
   } catch (const CLI::Success& success) {
     return program.exit(success) == 0 ? kExitOk : kExitFailed;
   } catch (const CLI::ParseError& error) {
-    return fail_usage(error.what());
+    // CLI11 asks for what is missing first; a word that it did not know is more likely the mistake.
+    const auto unknown = program.remaining(true);
+    const bool named = unknown.empty() || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    return fail_usage(named ? error.what()
+                            : fmt::format("{}; not understood: {}", error.what(), unknown.front()));
   }
   // What was printed must have arrived: a full disk behind a redirection is a failure. fmt throws when it notices, the
   // last flush tells the rest.

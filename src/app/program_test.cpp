@@ -52,6 +52,7 @@ TEST(Program, SaysTwoWhenTheCommandIsNotUnderstood) {
       {"replay", "-c", "x", "--in", "=y", "--out", "z"},
       {"replay", "-c", "x", "--in", "a=-", "--in", "b=-", "--out", "z"},
       {"replay", "-c", "x", "--in", "west=", "--out", "z"},
+      {"replay", "-c", "x", "--in", "west=y", "--out", ""},
       {"replay", "-c", "x", "--in", "a=b", "--out", "z", "--explain-packet", "0"},
       {"replay", "-c", "x", "--in", "a=b", "--out", "z", "--explain-packet", "x"},
       {"replay", "-c", "x", "--in", "a=b", "--in", "c=d", "--out", "z", "--explain-packet", "1"},
@@ -79,6 +80,18 @@ TEST(Program, SaysTwoWhenTheCommandIsNotUnderstood) {
     EXPECT_THAT(ran.err, StartsWith("sidestep: ")) << command;
     EXPECT_EQ(ran.out, "") << command;
   }
+}
+
+TEST(Program, NamesTheWordThatIsNotUnderstood) {
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"frobnicate"},
+           {"show", "frobnicate", "-c", "x"},
+           {"replay", "--frobnicate", "x", "--in", "west=y", "--out", "z"},
+           {"drops", "frobnicate"}}) {
+    EXPECT_THAT(run_program(words).err, HasSubstr("frobnicate")) << words.front();
+  }
+  EXPECT_THAT(run_program({"replay", "--in", "west=y", "--out", "z"}).err,
+              StartsWith("sidestep: --config is required\n"));
 }
 
 TEST(Program, SaysOneWhenTheConfigurationIsNotThere) {
