@@ -220,7 +220,7 @@ bool parse_sysctl(Cursor& cursor, Understood& out) {
   const Key* key = find_key(name);
   if (key == nullptr)
     return cursor.fail_at(assignment.key,
-                          "a key of net.ipv6 that routing depends on (see the manual)");
+                          "a key of net.ipv6 that routing depends on (see docs/configuration.md)");
   if (!check_value(cursor, *key, assignment)) return false;
   if (key->kept) {
     out.actions.emplace_back(lookup::SysctlChange{name, assignment.value.text});
