@@ -119,7 +119,7 @@ TEST(CaptureReader, NamesAnUnknownLinkType) {
   EXPECT_THAT(open_error(pcap_header(105)),
               HasSubstr("link type IEEE802_11 (105) is not supported"));
   EXPECT_THAT(open_error(pcap_header(105)), HasSubstr("LINUX_SLL2 (276)"));
-  EXPECT_THAT(open_error(pcap_header(9999)), HasSubstr("(9999)"));
+  EXPECT_THAT(open_error(pcap_header(9999)), HasSubstr("link type 9999 is not supported"));
   EXPECT_THAT(open_error(pcapng_section() + pcapng_interface(105)), HasSubstr("IEEE802_11 (105)"));
 }
 

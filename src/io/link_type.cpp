@@ -206,7 +206,7 @@ int dlt_of(LinkType type) noexcept {
 
 std::string describe_dlt(int dlt) {
   const char* name = pcap_datalink_val_to_name(dlt);
-  return fmt::format("{} ({})", name == nullptr ? "a link type without a name" : name, dlt);
+  return name == nullptr ? fmt::format("{}", dlt) : fmt::format("{} ({})", name, dlt);
 }
 
 std::string supported_link_types() {
