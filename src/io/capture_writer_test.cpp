@@ -57,6 +57,15 @@ TEST(CaptureWriter, ReportsAFullDevice) {
   EXPECT_FALSE(std::filesystem::exists(directory.path("out.pcap")));
 }
 
+TEST(CaptureWriter, RefusesToReplaceADevice) {
+  const ScratchDirectory directory;
+  std::filesystem::create_symlink("/dev/null", directory.path("out.pcap"));
+  const auto writer = CaptureWriter::create(directory.path("out.pcap"), LinkType::kRaw);
+  ASSERT_FALSE(writer);
+  EXPECT_THAT(writer.error().message, HasSubstr("out.pcap: exists and is not a regular file"));
+  EXPECT_TRUE(std::filesystem::is_symlink(directory.path("out.pcap")));
+}
+
 TEST(CaptureWriter, SaysThatADirectoryIsMissing) {
   const auto writer = CaptureWriter::create("/nonexistent/out.pcap", LinkType::kRaw);
   ASSERT_FALSE(writer);

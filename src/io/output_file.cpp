@@ -3,6 +3,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,6 +25,12 @@ OutputFile::~OutputFile() {
 }
 
 Result<OutputFile> OutputFile::create(std::string path) {
+  // commit() renames over what is there, which must not be a device such as /dev/null.
+  std::error_code missing;
+  const auto there = std::filesystem::status(path, missing);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there) &&
+      !std::filesystem::is_directory(there))
+    return failure(EEXIST, fmt::format("{}: exists and is not a regular file", path));
   std::string partial = path + ".partial";
   std::FILE* stream = std::fopen(partial.c_str(), "wb");
   if (stream == nullptr)
