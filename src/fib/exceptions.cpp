@@ -5,21 +5,16 @@
 // may keep it beyond that. Readers write nothing, not even a time of last use: exceptions age from when they were made.
 #include <sidestep/fib/exceptions.hpp>
 
-#include <cstring>
 #include <memory>
 #include <vector>
 
 #include <sidestep/fib/route.hpp>
 #include <sidestep/rcu/rcu.hpp>
 
+#include "fib/mixer.hpp"
+
 namespace sidestep::fib {
 namespace {
-
-std::uint64_t fold_multiply(std::uint64_t a, std::uint64_t b) noexcept {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = static_cast<Wide>(a) * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
 
 bool is_about(const Route& exception, const net::Ipv6Address& destination,
               const net::Ipv6Address& source) noexcept {
@@ -46,15 +41,10 @@ HopExceptions::~HopExceptions() {
 
 std::uint64_t HopExceptions::hash(const net::Ipv6Address& destination,
                                   const net::Ipv6Address& source) const noexcept {
-  std::uint64_t words[4];
-  std::memcpy(&words[0], destination.bytes.data(), 16);
-  std::memcpy(&words[2], source.bytes.data(), 16);
-  std::uint64_t state = seed_ ^ 0x9e37'79b9'7f4a'7c15;
-  for (const std::uint64_t word : words) {
-    // The constant keeps a zero word from making the product zero.
-    state = fold_multiply(state ^ word ^ 0xd6e8'feb8'6659'fd93, 0xa076'1d64'78bd'642f);
-  }
-  return state;
+  Mixer mixer(seed_);
+  mixer.add(destination);
+  mixer.add(source);
+  return mixer.state();
 }
 
 const Route* HopExceptions::find(const net::Ipv6Address& destination,

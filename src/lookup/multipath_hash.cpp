@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lookup/multipath_hash.hpp"
 
-#include <cstring>
+#include "fib/mixer.hpp"
 
 namespace sidestep::lookup {
 namespace {
@@ -21,34 +21,6 @@ constexpr std::uint32_t kFieldsL3 =
 constexpr std::uint32_t kFieldsL4 =
     kFieldSource | kFieldDestination | kFieldProtocol | kFieldSourcePort | kFieldDestinationPort;
 
-// A 64 x 64 multiplication folded onto itself: every input bit reaches every output bit.
-std::uint64_t fold_multiply(std::uint64_t a, std::uint64_t b) noexcept {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = static_cast<Wide>(a) * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
-
-class Mixer {
- public:
-  explicit Mixer(std::uint64_t seed) noexcept : state_(seed ^ 0x9e37'79b9'7f4a'7c15) {}
-  void add(std::uint64_t word) noexcept {
-    // The constant keeps a zero word from making the product zero.
-    state_ = fold_multiply(state_ ^ word ^ 0xd6e8'feb8'6659'fd93, 0xa076'1d64'78bd'642f);
-  }
-  void add(const net::Ipv6Address& address) noexcept {
-    std::uint64_t halves[2];
-    std::memcpy(halves, address.bytes.data(), sizeof halves);
-    add(halves[0]);
-    add(halves[1]);
-  }
-  [[nodiscard]] std::uint64_t finish() const noexcept {
-    return fold_multiply(state_, 0xe703'7ed1'a0b4'28db);
-  }
-
- private:
-  std::uint64_t state_;
-};
-
 std::uint32_t fields_of_policy(const fib::Sysctls& sysctls) noexcept {
   switch (sysctls.fib_multipath_hash_policy) {
     case 1:
@@ -61,7 +33,7 @@ std::uint32_t fields_of_policy(const fib::Sysctls& sysctls) noexcept {
   }
 }
 
-void add_fields(Mixer& mixer, const Flow& flow, std::uint32_t fields) noexcept {
+void add_fields(fib::Mixer& mixer, const Flow& flow, std::uint32_t fields) noexcept {
   if ((fields & kFieldSource) != 0) mixer.add(flow.source);
   if ((fields & kFieldDestination) != 0) mixer.add(flow.destination);
   const std::uint64_t label = (fields & kFieldFlowLabel) != 0 ? flow.flow_label : 0;
@@ -77,12 +49,13 @@ void add_fields(Mixer& mixer, const Flow& flow, std::uint32_t fields) noexcept {
 
 std::uint32_t multipath_hash(const Snapshot& state, const Flow& flow, const Flow* inner) noexcept {
   const std::uint32_t fields = fields_of_policy(*state.sysctls);
-  Mixer mixer(state.multipath_seed);
+  fib::Mixer mixer(state.multipath_seed);
   add_fields(mixer, flow, fields);
   const std::uint32_t inner_fields = fields >> kInnerFieldsShift;
   if (inner != nullptr && inner_fields != 0) add_fields(mixer, *inner, inner_fields);
   // 31 bits, because shares are bounds of signed 32-bit values. 0 means "not computed" to callers.
-  const auto hash = static_cast<std::uint32_t>(mixer.finish() >> 33);
+  const auto hash =
+      static_cast<std::uint32_t>(fib::fold_multiply(mixer.state(), 0xe703'7ed1'a0b4'28db) >> 33);
   return hash == 0 ? 1 : hash;
 }
 
