@@ -117,7 +117,6 @@ class IndexPool {
   [[nodiscard]] const T& operator[](std::uint32_t index) const noexcept {
     return memory_.base()[index];
   }
-  [[nodiscard]] const T* base() const noexcept { return memory_.base(); }
   /// An object that no reader sees, with a default value.
   [[nodiscard]] std::uint32_t allocate() {
     if (free_.empty()) free_ = waiting_.take_done();
@@ -139,7 +138,6 @@ class IndexPool {
     return (top_ - free_.size() - waiting_.size()) * sizeof(T);
   }
   [[nodiscard]] std::size_t waiting_bytes() const noexcept { return waiting_.size() * sizeof(T); }
-  [[nodiscard]] std::size_t resident_bytes() const noexcept { return top_ * sizeof(T); }
 
  private:
   Reservation<T> memory_;

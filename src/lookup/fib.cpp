@@ -56,16 +56,8 @@ Answer walk_input(const Snapshot& state, const Flow& flow, Observer& observer) {
 }
 
 template <typename Observer>
-Answer walk_output(const Snapshot& state, const Flow& given, Observer& observer) {
-  const Flow flow = as_generated(given);
+Answer walk_output(const Snapshot& state, const Flow& flow, Observer& observer) {
   return make_answer(find_output(state, flow, observer), flow);
-}
-
-// A static destination belongs to no table.
-Answer answer_of(const fib::Dst& dst, const Flow& flow) {
-  const fib::Route* const route = dst.route();
-  return {fib::BorrowedDst(dst), dst->has_gateway ? dst->gateway : flow.destination,
-          route == nullptr ? TableId{} : route->fields().table};
 }
 
 }  // namespace
@@ -96,7 +88,7 @@ Result<void> Fib::apply(const Change& change, TimeNs now) {
 Answer Fib::input(const Flow& flow) const {
   const Snapshot& state = impl_->state.current();
   const fib::Dst* dst = run_plan(state, flow, flow.iif, input_strictness(state, flow));
-  if (dst != nullptr) return answer_of(*dst, flow);
+  if (dst != nullptr) return make_answer(*dst, flow);
   Silent silent;
   return walk_input(state, flow, silent);
 }
@@ -106,7 +98,7 @@ Answer Fib::output(const Flow& given) const {
   const Flow flow = as_generated(given);
   const fib::Dst* dst =
       run_plan(state, flow, output_interface(state, flow), output_strictness(state, flow));
-  if (dst != nullptr) return answer_of(*dst, flow);
+  if (dst != nullptr) return make_answer(*dst, flow);
   Silent silent;
   return walk_output(state, flow, silent);
 }
@@ -119,9 +111,9 @@ void Fib::input(std::span<const Flow> flows, std::span<Answer> answers) const {
   for (std::size_t done = 0; done < flows.size(); done += kPlanBatch) {
     const auto block = flows.subspan(done, std::min(kPlanBatch, flows.size() - done));
     std::array<const fib::Dst*, kPlanBatch> outcomes;
-    run_plan_batch(state, block, &Flow::iif, strictness, std::span(outcomes).first(block.size()));
+    run_input_plan(state, block, strictness, std::span(outcomes).first(block.size()));
     for (std::size_t i = 0; i < block.size(); ++i) {
-      answers[done + i] = outcomes[i] != nullptr ? answer_of(*outcomes[i], block[i])
+      answers[done + i] = outcomes[i] != nullptr ? make_answer(*outcomes[i], block[i])
                                                  : walk_input(state, block[i], silent);
     }
   }
@@ -134,7 +126,7 @@ Answer Fib::input_by_walk(const Flow& flow) const {
 
 Answer Fib::output_by_walk(const Flow& flow) const {
   Silent silent;
-  return walk_output(impl_->state.current(), flow, silent);
+  return walk_output(impl_->state.current(), as_generated(flow), silent);
 }
 
 Answer Fib::table(TableId id, const Flow& flow) const {
@@ -159,7 +151,7 @@ Answer Fib::input_explained(const Flow& flow, Explanation& explanation) const {
 Answer Fib::output_explained(const Flow& flow, Explanation& explanation) const {
   const Snapshot& state = impl_->state.current();
   Recorder recorder(state, explanation);
-  Answer answer = walk_output(state, flow, recorder);
+  Answer answer = walk_output(state, as_generated(flow), recorder);
   recorder.finish(answer.dst.get());
   return answer;
 }

@@ -181,8 +181,7 @@ namespace {
 
 /// One run for the flows of a mask; gives back those that it has nothing for.
 Mask run_step(const Snapshot& state, const Run& run, std::span<const Flow> flows, Mask mask,
-              IfIndex Flow::* interface, Strictness strictness,
-              std::span<const fib::Dst*> outcomes) {
+              Strictness strictness, std::span<const fib::Dst*> outcomes) {
   std::array<fib::LeafId, kPlanBatch> leaves;
   if (mask == mask_of(flows.size())) {
     run.trie.lookup_batch(&flows.front().destination, sizeof(Flow),
@@ -194,7 +193,7 @@ Mask run_step(const Snapshot& state, const Run& run, std::span<const Flow> flows
   Mask nothing = 0;
   for_each_bit(mask, [&](std::size_t i) {
     const Verdict verdict(run.trie.value(leaves[i]));
-    const Result result = result_of(state, verdict, flows[i], flows[i].*interface, strictness);
+    const Result result = result_of(state, verdict, flows[i], flows[i].iif, strictness);
     outcomes[i] = result.dst;
     if (result.dst != nullptr) __builtin_prefetch(result.dst);
     nothing |= Mask{result.next_step} << i;
@@ -204,8 +203,8 @@ Mask run_step(const Snapshot& state, const Run& run, std::span<const Flow> flows
 
 }  // namespace
 
-void run_plan_batch(const Snapshot& state, std::span<const Flow> flows, IfIndex Flow::* interface,
-                    Strictness strictness, std::span<const fib::Dst*> outcomes) {
+void run_input_plan(const Snapshot& state, std::span<const Flow> flows, Strictness strictness,
+                    std::span<const fib::Dst*> outcomes) {
   SIDESTEP_ASSERT(flows.size() <= kPlanBatch && flows.size() == outcomes.size());
   const Mask all = mask_of(flows.size());
   for (auto& outcome : outcomes) outcome = nullptr;
@@ -227,7 +226,7 @@ void run_plan_batch(const Snapshot& state, std::span<const Flow> flows, IfIndex 
     waiting &= ~matched;
     switch (step.kind) {
       case Step::Kind::kRun:
-        waiting |= run_step(state, *step.run, flows, matched, interface, strictness, outcomes);
+        waiting |= run_step(state, *step.run, flows, matched, strictness, outcomes);
         break;
       case Step::Kind::kAction:
         for_each_bit(matched, [&](std::size_t i) { outcomes[i] = step.dst; });

@@ -46,7 +46,6 @@ class Verdict {
     return *reinterpret_cast<const fib::RouteSet*>(word_ & ~kKindMask);
   }
   [[nodiscard]] fib::LeafValue word() const noexcept { return word_; }
-  bool operator==(const Verdict&) const = default;
 
  private:
   static constexpr fib::LeafValue kKindMask = 3;
@@ -102,10 +101,9 @@ inline constexpr std::size_t kPlanBatch = 64;
 /// How far a goto may lead in a batch; lists with more steps are for the reference where a goto leads beyond.
 inline constexpr std::size_t kStepsAheadMax = 64;
 
-/// Runs the plan for at most kPlanBatch flows.
-/// @param interface  Flow::iif on input, Flow::oif on output
-/// @param outcomes   parallel to flows; nullptr where the reference has to be asked
-void run_plan_batch(const Snapshot& state, std::span<const Flow> flows, IfIndex Flow::* interface,
-                    Strictness strictness, std::span<const fib::Dst*> outcomes);
+/// Runs the plan for at most kPlanBatch received flows.
+/// @param outcomes  parallel to flows; nullptr where the reference has to be asked
+void run_input_plan(const Snapshot& state, std::span<const Flow> flows, Strictness strictness,
+                    std::span<const fib::Dst*> outcomes);
 
 }  // namespace sidestep::lookup

@@ -122,14 +122,31 @@ TEST_F(PlanTest, RuleChangesAreSeenWholeByABlock) {
 }
 
 TEST_F(PlanTest, RunsThatNoRuleNeedsGiveTheirMemoryBack) {
-  make_two_links();
-  for (int i = 0; i < 50; ++i) {
-    auto other = rule(100, 100 + static_cast<std::uint32_t>(i));
-    must(other);
-    other.remove = true;
-    must(other);
+  fib::Table main(kTableMain);
+  fib::Table other(TableId{100});
+  for (std::uint8_t i = 0; i < 100; ++i) {
+    const net::Prefix destination(net::Ipv6Address{{0x20, 0x01, i}}, 48);
+    ASSERT_TRUE(main.insert(fib::Route::create({.destination = destination}), {}));
   }
-  EXPECT_EQ(gateway_of(received("2001:db8:a::9", "r-b")), "2001:db8:a::9");
+  const auto find_table = [&](TableId id) { return id == kTableMain ? &main : &other; };
+  const fib::Links links;
+  rules::RuleList list;
+  Planner planner;
+  const auto compile = [&] {
+    const rules::CompiledRuleList compiled(list, links);
+    static_cast<void>(planner.compile(compiled, find_table));
+    planner.drop_unused();
+    return planner.used_bytes();
+  };
+  const rules::Rule added = rule(100, 100).rule;
+  ASSERT_TRUE(list.add(added, {.preference = true}));
+  const std::size_t with_rule = compile();
+  ASSERT_TRUE(list.erase(added, {.preference = true}));
+  const std::size_t without_rule = compile();
+  EXPECT_GT(without_rule, 0U);
+  EXPECT_EQ(compile(), without_rule) << "the same runs are taken over";
+  ASSERT_TRUE(list.add(added, {.preference = true}));
+  EXPECT_EQ(compile(), with_rule) << "what the rule list before needed was given back";
 }
 
 }  // namespace

@@ -73,12 +73,10 @@ bool is_in_any(const Run& run, const net::Prefix& prefix) {
 }
 
 void build(Run& run) {
-  std::set<net::Prefix> all;
+  std::vector<net::Prefix> prefixes{net::Prefix()};
   for (const Run::Member& member : run.members)
     member.table->for_each_inside(net::Prefix(),
-                                  [&](const net::Prefix& prefix) { all.insert(prefix); });
-  all.insert(net::Prefix());
-  const std::vector<net::Prefix> prefixes(all.begin(), all.end());
+                                  [&](const net::Prefix& prefix) { prefixes.push_back(prefix); });
   std::vector<fib::LeafValue> words;
   words.reserve(prefixes.size());
   for (const net::Prefix& prefix : prefixes) words.push_back(judge(run, prefix).word());
@@ -98,7 +96,7 @@ void refresh(Run& run, const net::Prefix& prefix) {
   if (prefix.length() != 0 && !is_in_any(run, prefix)) run.trie.erase(prefix);
 }
 
-/// The table at `index` has changed at `prefix`: whatever lies inside and meets nothing longer in that table has, too.
+/// The table has changed at `prefix`: whatever lies inside and meets nothing longer in that table has, too.
 void refresh_inside(Run& run, const fib::Table& table, const net::Prefix& prefix) {
   std::vector<net::Prefix> affected;
   for (const Run::Member& member : run.members) {
@@ -152,8 +150,8 @@ void Planner::update(const fib::Table& table, const net::Prefix& destination) {
   }
 }
 
-std::size_t Planner::lookup_bytes() const noexcept {
-  return runs_.empty() ? 0 : runs_.front().run->trie.size().lookup_bytes;
+std::size_t Planner::used_bytes() const noexcept {
+  return pools_->lines.used_bytes() + pools_->leaves.used_bytes();
 }
 
 /// Turns a rule list into steps.
@@ -215,8 +213,7 @@ void Planner::Compiler::add(const rules::CompiledRule& rule) {
   if (rule.action() == rules::Action::kGoto && rule.goto_index())
     return put({.kind = Step::Kind::kGoto, .target = *rule.goto_index()});
   if (rule.action() != rules::Action::kToTable) return;
-  const bool by_group = rule.suppress_ifgroup() && *rule.suppress_ifgroup() != 0xffff'ffff;
-  if (rule.rule().l3mdev || by_group) return put({.kind = Step::Kind::kReference});
+  if (rule.rule().l3mdev || rule.suppress_ifgroup()) return put({.kind = Step::Kind::kReference});
   const fib::Table* table = find_table_(rule.rule().table);
   if (table == nullptr) return;
   const Run::Member member{table,

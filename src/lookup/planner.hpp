@@ -32,8 +32,8 @@ class Planner {
   /// The routes to a destination have changed in a table.
   void update(const fib::Table& table, const net::Prefix& destination);
 
-  /// What lookups read, bytes.
-  [[nodiscard]] std::size_t lookup_bytes() const noexcept;
+  /// What the tries of all runs hold of their pools, bytes; for tests and metrics.
+  [[nodiscard]] std::size_t used_bytes() const noexcept;
 
  private:
   class Compiler;

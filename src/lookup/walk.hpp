@@ -108,20 +108,21 @@ bool is_suppressed(const rules::CompiledRule& rule, const Query& query, const Ta
   }
   // The group is that of the hop's own device, also where the destination's is the loopback (local routes).
   const auto group = rule.suppress_ifgroup();
-  if (!group || *group == 0xffff'ffff) return false;
+  if (!group) return false;
   const fib::Link* link = query.state.links->find(route.hop(result.selection.hop).device);
   if (link == nullptr || link->group != *group) return false;
   observer.suppressed_by_group(*group);
   return true;
 }
 
-/// The answer for a table's result. Takes no reference on anything.
-[[nodiscard]] inline Answer make_answer(const TableResult& result, const Flow& flow) {
-  const fib::Dst& dst = result.dst();
-  return {fib::BorrowedDst(dst), dst->has_gateway ? dst->gateway : flow.destination, result.table};
-}
+/// The answer that is a destination; a static one belongs to no table. Takes no reference on anything.
 [[nodiscard]] inline Answer make_answer(const fib::Dst& dst, const Flow& flow) {
-  return {fib::BorrowedDst(dst), flow.destination, TableId{}};
+  const fib::Route* const route = dst.route();
+  return {fib::BorrowedDst(dst), dst->has_gateway ? dst->gateway : flow.destination,
+          route == nullptr ? TableId{} : route->fields().table};
+}
+[[nodiscard]] inline Answer make_answer(const TableResult& result, const Flow& flow) {
+  return make_answer(result.dst(), flow);
 }
 
 /// One `lookup` action: an answer that ends the walk, or empty to continue.

@@ -112,8 +112,8 @@ const char* selector_word(Selector selector) noexcept {
 
 VrfMap::VrfMap(const fib::Links& links) {
   for (const auto& [index, link] : links.all()) {
-    const fib::Link* vrf = link.vrf_table ? &link : links.find(link.master);
-    if (vrf == nullptr || !vrf->vrf_table) continue;
+    const fib::Link* vrf = links.vrf_of(index);
+    if (vrf == nullptr) continue;
     entries_.push_back(Entry{.device = index, .vrf = vrf->index, .table = *vrf->vrf_table});
   }
 }

@@ -102,8 +102,9 @@ class CompiledRule {
   [[nodiscard]] std::optional<std::uint32_t> suppress_prefix_length() const noexcept {
     return rule_->suppress_prefix_length;
   }
+  /// Empty also for 0xffffffff, by which the kernel means no group.
   [[nodiscard]] std::optional<std::uint32_t> suppress_ifgroup() const noexcept {
-    return rule_->suppress_ifgroup;
+    return rule_->suppress_ifgroup == 0xffff'ffff ? std::nullopt : rule_->suppress_ifgroup;
   }
 
   /// Whether the rule's action is to be taken for this flow (`not` included).
