@@ -11,8 +11,6 @@
 namespace sidestep::bench {
 namespace {
 
-Number random_bits(Random& random) { return (Number{random.next()} << 64) | random.next(); }
-
 net::Ipv6Address inside(const net::Prefix& prefix, Random& random) {
   return to_address(to_number(prefix.address()) |
                     (random_bits(random) & host_mask(prefix.length())));

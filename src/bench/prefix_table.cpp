@@ -117,8 +117,6 @@ std::uint8_t draw_length(const std::array<Share, Size>& shares, Random& random) 
   return shares.back().length;
 }
 
-Number random_bits(Random& random) { return (Number{random.next()} << 64) | random.next(); }
-
 net::Prefix draw_block(Random& random) {
   const Number registry = kRegistries[random.below(kRegistries.size())];
   return {to_address((registry << 112) | (random_bits(random) >> 16)),

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "bench/bits.hpp"
+
 namespace sidestep::bench {
 
 /// SplitMix64: a seed gives the same numbers on every machine, and a number costs a few cycles.
@@ -26,5 +28,9 @@ class Random {
  private:
   std::uint64_t state_;
 };
+
+[[nodiscard]] inline Number random_bits(Random& random) {
+  return (Number{random.next()} << 64) | random.next();
+}
 
 }  // namespace sidestep::bench

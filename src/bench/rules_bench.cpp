@@ -221,19 +221,10 @@ bool is_right(const Answer& answer, const net::Prefix& expected) {
   return answer.route() != nullptr && answer.route()->fields().destination == expected;
 }
 
-std::vector<Answer> room_for(std::size_t count) {
-  std::vector<Answer> answers;
-  answers.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    answers.push_back({fib::BorrowedDst(fib::null_dst()), {}, {}});
-  }
-  return answers;
-}
-
 /// All flows of a case, a burst and a read section at a time. `visit(first flow, answers)`.
 template <typename Visit>
 void look_up_batched(const Fib& fib, std::span<const Flow> flows, std::size_t burst, Visit visit) {
-  auto answers = room_for(burst);
+  std::vector<Answer> answers(burst);
   for (std::size_t at = 0; at < flows.size(); at += burst) {
     const rcu::ReadSection section;
     const auto part = flows.subspan(at, std::min(burst, flows.size() - at));
@@ -327,9 +318,8 @@ void add_changes(const Options& options, Case& one, std::span<const Flow> flows,
               .contender = "lookup::Fib::apply",
               .figure = time_changes(*one.fib, stream, count, options.rounds),
               .unit = "M/s"});
-  auto answers = std::vector<Answer>{};
+  std::vector<Answer> answers(options.burst);
   const BackgroundReader reader([&](std::size_t n) {
-    if (answers.empty()) answers = room_for(options.burst);
     const std::size_t bursts = flows.size() / options.burst;
     const auto part = flows.subspan(n % bursts * options.burst, options.burst);
     one.fib->input(part, answers);
