@@ -86,11 +86,7 @@ void run(std::uint64_t seed, std::size_t flows, std::size_t rounds, Count& count
   RandomConfig config = random_config(seed);
   Dice dice(seed ^ 0x9e37'79b9'7f4a'7c15);
   OurRouter router;
-  const auto apply = [&](const std::string& text) {
-    const rcu::ReadSection section;  // what is learned about destinations asks neighbors
-    router.apply(text);
-  };
-  apply(config.text());
+  router.apply(config.text());
   Comparison comparison(seed, count);
   comparison.compare(router, config, dice, flows);
   for (std::size_t i = 0; i < rounds; ++i) {

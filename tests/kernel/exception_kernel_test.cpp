@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "golden/lab.hpp"
 #include "golden/packets.hpp"
 #include "kernel/kernel_router.hpp"
 #include "kernel/our_router.hpp"
@@ -15,17 +16,6 @@
 
 namespace sidestep::kernel {
 namespace {
-
-constexpr const char* kLab =
-    "sysctl -w net.ipv6.conf.all.forwarding=1\n"
-    "link add name r-a address 02:00:00:00:00:0a mtu 1500 type dummy\n"
-    "link add name r-b address 02:00:00:00:00:0b mtu 1500 type dummy\n"
-    "link set r-a up\n"
-    "link set r-b up\n"
-    "address add 2001:db8:a::1/64 dev r-a\n"
-    "address add 2001:db8:b::1/64 dev r-b\n"
-    "neigh add 2001:db8:a::2 lladdr 02:00:00:00:0a:02 dev r-a nud permanent\n"
-    "neigh add 2001:db8:b::2 lladdr 02:00:00:00:0b:02 dev r-b nud permanent\n";
 
 class KernelExceptions : public testing::Test {
  protected:
@@ -36,7 +26,7 @@ class KernelExceptions : public testing::Test {
     auto made = KernelRouter::create();
     ASSERT_TRUE(made) << made.error().message;
     kernel_.emplace(std::move(*made));
-    both(kLab);
+    both(golden::lab_config(""));
     packets_.emplace(*kernel_);
   }
 
