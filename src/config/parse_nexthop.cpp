@@ -108,11 +108,12 @@ class NexthopParser {
     change_.resilient = true;
     while (!cursor_.at_end()) {
       if (cursor_.take_if("buckets")) {
-        if (!cursor_.number("a number of buckets", change_.buckets, 1U, 65535U)) return false;
+        if (!cursor_.number("a number of buckets", change_.buckets.emplace(), 1U, 65535U))
+          return false;
       } else if (cursor_.take_if("idle_timer")) {
-        if (!cursor_.number("seconds", change_.idle_timer_s)) return false;
+        if (!cursor_.number("seconds", change_.idle_timer_s.emplace())) return false;
       } else if (cursor_.take_if("unbalanced_timer")) {
-        if (!cursor_.number("seconds", change_.unbalanced_timer_s)) return false;
+        if (!cursor_.number("seconds", change_.unbalanced_timer_s.emplace())) return false;
       } else if (cursor_.take_if("unbalanced_time")) {  // as printed
         std::uint32_t now = 0;
         if (!cursor_.number("seconds", now)) return false;

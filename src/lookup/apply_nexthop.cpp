@@ -40,6 +40,18 @@ Result<void> check_member(const State& state, const NexthopChange& change,
   return {};
 }
 
+// Buckets and timers, and whose each bucket is: as given, else as the replaced group has them.
+void set_buckets(fib::NexthopObject& object, const NexthopChange& change,
+                 const fib::NexthopObject* old) {
+  constexpr std::uint32_t kIdleTimerS = 120;  // kernel: NH_RES_DEFAULT_IDLE_TIMER
+  const bool replaces = old != nullptr && old->resilient;
+  object.buckets = change.buckets.value_or(replaces ? old->buckets : 0);
+  object.idle_timer_s = change.idle_timer_s.value_or(replaces ? old->idle_timer_s : kIdleTimerS);
+  object.unbalanced_timer_s =
+      change.unbalanced_timer_s.value_or(replaces ? old->unbalanced_timer_s : 0);
+  if (replaces && object.buckets == old->buckets) object.bucket_members = old->bucket_members;
+}
+
 Result<ObjectPtr> build_group(const State& state, const NexthopChange& change,
                               fib::NexthopObject object) {
   object.group = true;
@@ -49,15 +61,11 @@ Result<ObjectPtr> build_group(const State& state, const NexthopChange& change,
     object.members.push_back(member.id);
     object.hops.push_back(fib::Nexthop{.weight = member.weight});
   }
-  if (change.resilient && change.buckets == 0)
-    return failure(EINVAL, "Number of buckets needs to be non-0");
-  if (change.resilient && change.buckets < change.group.size()) {
-    return failure(EINVAL, "Number of buckets needs to be at least the number of group members");
-  }
   object.resilient = change.resilient;
-  object.buckets = change.buckets;
-  object.idle_timer_s = change.idle_timer_s;
-  object.unbalanced_timer_s = change.unbalanced_timer_s;
+  if (change.resilient) {
+    if (change.buckets == 0U) return failure(EINVAL, "Number of buckets needs to be non-0");
+    set_buckets(object, change, find(state, change.id));
+  }
   return with_members(state, std::move(object));
 }
 
@@ -107,9 +115,10 @@ Result<void> check_replacement(const State& state, const fib::NexthopObject& old
     return failure(EINVAL, "Can not replace a nexthop with a nexthop group");
   if (!next.group && old.group)
     return failure(EINVAL, "Can not replace a nexthop group with a nexthop");
-  if (next.group && next.resilient != old.resilient) {
-    return failure(EINVAL,
-                   "Can not replace a nexthop group with a nexthop group of a different type");
+  if (next.group && next.resilient != old.resilient)
+    return failure(EINVAL, "Can not replace a nexthop group with one of a different type");
+  if (next.resilient && next.buckets != old.buckets) {
+    return failure(EINVAL, "Can not change number of buckets of a resilient nexthop group");
   }
   if (!next.group && next.blackhole && is_in_larger_group(state, next.id)) {
     return failure(EINVAL,
@@ -140,6 +149,8 @@ Result<void> apply_change(State& state, const NexthopChange& change, TimeNs) {
   if (old != nullptr) {
     if (change.verb == NexthopVerb::kAdd) return failure(EEXIST, "File exists");
     if (auto checked = check_replacement(state, *old, **object); !checked) return checked;
+  } else if (change.resilient && !change.buckets) {
+    return failure(EINVAL, "Number of buckets not specified for nexthop group insertion");
   } else if (!change.id) {
     auto numbered = std::make_shared<fib::NexthopObject>(**object);
     numbered->id = unused_id(state);

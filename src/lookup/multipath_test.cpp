@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "lookup/test_router.hpp"
@@ -11,7 +12,7 @@ class Multipath : public Router {
   Multipath() { make_two_links(); }
 
   /// Share of flows per neighbor, in percent, over many flow labels.
-  std::map<std::string, double> shares(const char* destination, int flows = 20000) {
+  std::map<std::string, double> shares(const char* destination, int flows = 100'000) {
     std::map<std::string, double> counts;
     Flow flow = received(destination, "r-a");
     for (int i = 0; i < flows; ++i) {
@@ -35,7 +36,7 @@ TEST_F(Multipath, ManyWeightsSpreadWithinTwoPercent) {
                                {.via = "2001:db8:a::2:1", .weight = 10},
                                {.via = "2001:db8:b::1", .weight = 25},
                                {.via = "2001:db8:b::2:1", .weight = 60}}));
-  auto share = shares("2001:db8:9::1", 40000);
+  auto share = shares("2001:db8:9::1");
   EXPECT_NEAR(share["2001:db8:a::1"], 5, 2);
   EXPECT_NEAR(share["2001:db8:a::2:1"], 10, 2);
   EXPECT_NEAR(share["2001:db8:b::1"], 25, 2);
@@ -123,6 +124,17 @@ TEST_F(Multipath, IgnoringLinkdownAfterTheFactChangesNothingUntilTheNextEvent) {
   auto share = shares("2001:db8:9::1");
   EXPECT_EQ(share.count("2001:db8:b::1"), 0U);
   EXPECT_NEAR(share["2001:db8:a::3"], 50, 2);
+}
+
+TEST_F(Multipath, SharesFollowAtOnceWhenStaleOnesAreSwitchedOff) {
+  sysctl("sidestep.stale_multipath_shares", "0");
+  must(add("2001:db8:9::/64", {{.via = "2001:db8:a::1"}, {.via = "2001:db8:b::1"}}));
+  set_carrier("r-b", false);
+  EXPECT_NEAR(shares("2001:db8:9::1")["2001:db8:b::1"], 50, 2);
+  sysctl("net.ipv6.conf.all.ignore_routes_with_linkdown", "1");
+  EXPECT_EQ(shares("2001:db8:9::1").count("2001:db8:b::1"), 0U);
+  sysctl("net.ipv6.conf.r-b.ignore_routes_with_linkdown", "0");
+  EXPECT_NEAR(shares("2001:db8:9::1")["2001:db8:b::1"], 50, 2);
 }
 
 TEST_F(Multipath, HashingOverridesTheIngressPreference) {
@@ -232,6 +244,96 @@ TEST_F(NexthopGroup, AResilientGroupSharesItsBuckets) {
   must(resilient);
   must(with_object(add("2001:db8:8::/64"), 11));
   EXPECT_NEAR(shares("2001:db8:8::1")["2001:db8:a::1"], 25, 2);
+}
+
+class ResilientGroup : public NexthopGroup {
+ protected:
+  ResilientGroup() {
+    must(nexthop(3, {.via = "2001:db8:b::3", .dev = "r-b"}));
+    must(resilient({{1, 1}, {2, 1}, {3, 1}}, 30));
+    must(with_object(add("2001:db8:8::/64"), 11));
+  }
+  static NexthopChange resilient(const std::vector<std::pair<std::uint32_t, int>>& members,
+                                 std::optional<std::uint32_t> buckets = {},
+                                 NexthopVerb verb = NexthopVerb::kAdd) {
+    NexthopChange change = nexthop_group(11, members, verb);
+    change.resilient = true;
+    change.buckets = buckets;
+    return change;
+  }
+  static NexthopChange replaced(const std::vector<std::pair<std::uint32_t, int>>& members) {
+    return resilient(members, {}, NexthopVerb::kReplace);
+  }
+  /// The neighbor behind each of the 30 buckets.
+  std::vector<std::string> ways() {
+    std::vector<std::string> found;
+    Flow flow = received("2001:db8:8::1", "r-a");
+    for (std::uint32_t bucket = 0; bucket < 30; ++bucket) {
+      flow.multipath_hash = 30 + bucket;
+      found.push_back(input(flow).neighbor);
+    }
+    return found;
+  }
+};
+
+TEST_F(ResilientGroup, MovesOnlyTheFlowsOfAMemberThatGoes) {
+  const auto before = ways();
+  EXPECT_EQ(std::ranges::count(before, "2001:db8:b::3"), 10);
+  must(nexthop_del(2));
+  const auto after = ways();
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before[i] != "2001:db8:b::1") {
+      EXPECT_EQ(after[i], before[i]) << i;
+    }
+  }
+  EXPECT_EQ(std::ranges::count(after, "2001:db8:a::1"), 15);
+}
+
+TEST_F(ResilientGroup, MovesNoMoreFlowsThanANewWeightAsksFor) {
+  const auto before = ways();
+  must(replaced({{3, 1}, {1, 3}, {2, 1}}));  // 6, 18 and 6 of 30
+  const auto after = ways();
+  int moved = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) moved += before[i] != after[i] ? 1 : 0;
+  EXPECT_EQ(moved, 8);
+  EXPECT_EQ(std::ranges::count(after, "2001:db8:a::1"), 18);
+}
+
+TEST_F(ResilientGroup, AMemberThatIsReplacedKeepsItsBuckets) {
+  auto expected = ways();
+  std::ranges::replace(expected, "2001:db8:b::1", "2001:db8:a::7");
+  must(nexthop(2, {.via = "2001:db8:a::7", .dev = "r-a"}, NexthopVerb::kReplace));
+  EXPECT_EQ(ways(), expected);
+}
+
+TEST_F(ResilientGroup, WhatIsNotGivenStays) {
+  const auto group = [&] { return fib.nexthops().back(); };
+  EXPECT_EQ(group()->idle_timer_s, 120U);
+  NexthopChange change = replaced({{1, 1}});
+  change.idle_timer_s = 0;
+  change.unbalanced_timer_s = 9;
+  must(change);
+  must(replaced({{1, 1}, {2, 1}}));
+  EXPECT_EQ(group()->id, NexthopId{11});
+  EXPECT_EQ(group()->buckets, 30U);
+  EXPECT_EQ(group()->idle_timer_s, 0U);
+  EXPECT_EQ(group()->unbalanced_timer_s, 9U);
+}
+
+TEST_F(ResilientGroup, HasRefusalsOfItsOwn) {
+  EXPECT_EQ(refusal(resilient({{1, 1}}, 60, NexthopVerb::kReplace)),
+            "22: Can not change number of buckets of a resilient nexthop group");
+  EXPECT_EQ(refusal(nexthop_group(11, {{1, 1}}, NexthopVerb::kReplace)),
+            "22: Can not replace a nexthop group with one of a different type");
+  EXPECT_EQ(refusal(resilient({{1, 1}})), "17: File exists");
+  NexthopChange unnumbered = resilient({{1, 1}});
+  unnumbered.id = NexthopId{12};
+  EXPECT_EQ(refusal(unnumbered), "22: Number of buckets not specified for nexthop group insertion");
+  unnumbered.buckets = 0;
+  EXPECT_EQ(refusal(unnumbered), "22: Number of buckets needs to be non-0");
+  unnumbered.buckets = 2;  // fewer than members: somebody gets none
+  unnumbered.group = {{NexthopId{1}, 1}, {NexthopId{2}, 1}, {NexthopId{3}, 1}};
+  must(unnumbered);
 }
 
 TEST_F(NexthopGroup, ABlackholeObjectIsSilent) {

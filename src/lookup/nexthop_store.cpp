@@ -51,6 +51,50 @@ fib::NexthopObject without(const fib::NexthopObject& group, NexthopId member) {
   return next;
 }
 
+// How many buckets of a resilient group each member shall have: weights 1 and 3 of 30 buckets, 8 and 22.
+std::vector<std::uint64_t> wanted_buckets(const fib::NexthopObject& group) {
+  std::uint64_t total = 0;
+  for (const auto& hop : group.hops) total += hop.weight;
+  std::vector<std::uint64_t> wanted;
+  std::uint64_t weight = 0;
+  std::uint64_t dealt = 0;
+  for (const auto& hop : group.hops) {
+    weight += hop.weight;
+    const std::uint64_t bound = (weight * group.buckets + total / 2) / total;
+    wanted.push_back(bound - dealt);
+    dealt = bound;
+  }
+  return wanted;
+}
+
+// Deals the buckets of a resilient group in the kernel's order (nh_res_group_rebalance, nh_res_table_upkeep): one pass over
+// the buckets, in which those of nobody and those of members that have too many go to the last member that has too few. So of the
+// flows only those move whose member is gone or has too many. The kernel waits until such a bucket is idle; lookups here leave no
+// trace of use, so every bucket counts as idle.
+void deal_buckets(fib::NexthopObject& group) {
+  const std::vector<std::uint64_t> wanted = wanted_buckets(group);
+  const std::size_t nobody = group.members.size();
+  std::vector<std::uint64_t> has(nobody, 0);
+  group.bucket_members.resize(group.buckets);
+  group.bucket_hops.clear();
+  for (const NexthopId member : group.bucket_members) {
+    const auto owner = std::ranges::find(group.members, member) - group.members.begin();
+    group.bucket_hops.push_back(static_cast<std::uint16_t>(owner));
+    if (static_cast<std::size_t>(owner) != nobody) ++has[static_cast<std::size_t>(owner)];
+  }
+  std::size_t taker = nobody;
+  for (std::size_t bucket = 0; bucket < group.buckets; ++bucket) {
+    const std::size_t owner = group.bucket_hops[bucket];
+    if (owner != nobody && has[owner] <= wanted[owner]) continue;
+    // The sums of both are equal once all are dealt, so somebody has too few.
+    while (has[taker - 1] >= wanted[taker - 1]) --taker;
+    if (owner != nobody) --has[owner];
+    ++has[taker - 1];
+    group.bucket_hops[bucket] = static_cast<std::uint16_t>(taker - 1);
+    group.bucket_members[bucket] = group.members[taker - 1];
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const fib::NexthopObject> with_members(const State& state,
@@ -71,6 +115,7 @@ std::shared_ptr<const fib::NexthopObject> with_members(const State& state,
     group.hops[i].upper_bound =
         static_cast<std::int32_t>(((cumulative << 31) + total / 2) / total - 1);
   }
+  if (group.resilient && group.buckets != 0) deal_buckets(group);
   return std::make_shared<const fib::NexthopObject>(std::move(group));
 }
 

@@ -67,21 +67,6 @@ class Scan {
   int best_score_ = -1;
 };
 
-Path path_of_resilient_group(const fib::NexthopObject& object, Selection selected,
-                             std::uint32_t hash) {
-  // Buckets are dealt to members in order, to each as many as its weight gives.
-  std::uint64_t total = 0;
-  for (const auto& hop : object.hops) total += hop.weight;
-  const std::uint32_t bucket = hash % object.buckets;
-  std::uint64_t weight = 0;
-  for (std::size_t i = 0; i < object.hops.size(); ++i) {
-    weight += object.hops[i].weight;
-    const std::uint64_t bound = (weight * object.buckets + total / 2) / total;
-    if (bucket < bound) return {{selected.route, i}, PathReason::kGroupBucket};
-  }
-  return {{selected.route, object.hops.size() - 1}, PathReason::kGroupBucket};
-}
-
 // Groups avoid members whose neighbor is known and not valid, whether this router forwards or not.
 Path path_of_group(const HopQuery& query, const fib::NexthopObject& object, Selection selected,
                    std::uint32_t hash) {
@@ -105,8 +90,8 @@ Path path_of_object(const HopQuery& query, Selection selected, const Flow& flow)
   }
   const std::uint32_t hash =
       flow.multipath_hash != 0 ? flow.multipath_hash : multipath_hash(query.state, flow);
-  if (object.resilient && object.buckets != 0)
-    return path_of_resilient_group(object, selected, hash);
+  if (const auto& buckets = object.bucket_hops; !buckets.empty())
+    return {{selected.route, buckets[hash % buckets.size()]}, PathReason::kGroupBucket};
   return path_of_group(query, object, selected, hash);
 }
 

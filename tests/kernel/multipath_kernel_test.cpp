@@ -2,10 +2,14 @@
 // How flows spread over equal-cost hops. The kernel's hash is seeded at random, so shares are compared, not choices.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <functional>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "golden/lookup_cases.hpp"
 #include "golden/packets.hpp"
@@ -211,6 +215,60 @@ TEST_F(Multipath, FragmentsOfAPairOfHostsStayTogether) {
   EXPECT_EQ(our_fragments.size(), 1U);
   EXPECT_FALSE(kernel_fragments.contains(""));
   EXPECT_FALSE(our_fragments.contains(""));
+}
+
+// `id 9 index 3 idle_time 0.01 nhid 2 `, a line for each bucket: whose it is.
+std::vector<std::uint32_t> kernel_buckets(const KernelRouter& kernel) {
+  const auto shown = kernel.router().run({"ip", "nexthop", "bucket", "show", "id", "9"});
+  std::vector<std::uint32_t> members;
+  std::istringstream lines(shown.output);
+  for (std::string line; std::getline(lines, line);) {
+    const auto words = words_of(line);
+    const auto at = std::ranges::find(words, "nhid");
+    if (at != words.end()) members.push_back(static_cast<std::uint32_t>(std::stoul(*(at + 1))));
+  }
+  return members;
+}
+
+std::vector<std::uint32_t> our_buckets(const OurRouter& ours) {
+  std::vector<std::uint32_t> members;
+  for (const auto& object : ours.fib().nexthops()) {
+    if (object->id != NexthopId{9}) continue;
+    for (const NexthopId member : object->bucket_members) members.push_back(member.value);
+  }
+  return members;
+}
+
+TEST_F(Multipath, BucketsOfAResilientGroup) {
+  auto kernel = KernelRouter::create();
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  OurRouter ours;
+  const auto both = [&](const std::string& lines, int error = 0) {
+    for (const auto& outcome : kernel->apply(lines)) EXPECT_EQ(outcome.error, error) << lines;
+    for (const auto& outcome : ours.apply(lines)) EXPECT_EQ(outcome.error, error) << lines;
+  };
+  both(golden::lookup_lab() +
+       "nexthop add id 1 via 2001:db8:a::11 dev r-a\nnexthop add id 2 via 2001:db8:a::12 dev r-a\n"
+       "nexthop add id 3 via 2001:db8:b::13 dev r-b\nnexthop add id 4 via 2001:db8:a::14 dev r-a\n"
+       "nexthop add id 5 via 2001:db8:a::15 dev r-a\n"
+       "nexthop add id 9 group 1/2/3 type resilient buckets 30\n");
+  EXPECT_EQ(our_buckets(ours).size(), 30U);
+  for (const std::string step :
+       {"replace id 9 group 1/2/3,3 type resilient", "del id 2",
+        "replace id 9 group 1,2/3 type resilient idle_timer 5",
+        "replace id 9 group 3/1 type resilient buckets 30",
+        "replace id 9 group 1/3/4/5 type resilient", "replace id 9 group 1,3/3/4 type resilient",
+        "replace id 9 group 5/4,2/3/1,5 type resilient unbalanced_timer 3", "del id 5",
+        "replace id 1 via 2001:db8:a::77 dev r-a", "replace id 9 group 4,255/3/1 type resilient"}) {
+    both("nexthop " + step + "\n");
+    EXPECT_EQ(our_buckets(ours), kernel_buckets(*kernel)) << step;
+  }
+  both("link set r-b carrier off\n");  // its objects go
+  EXPECT_EQ(our_buckets(ours), kernel_buckets(*kernel));
+  both("nexthop replace id 9 group 1 type resilient buckets 31\n", EINVAL);
+  both("nexthop add id 10 group 1 type resilient\n", EINVAL);
+  both("nexthop replace id 9 group 1\n", EINVAL);
+  both("nexthop add id 10 group 1/4 type resilient buckets 1\n");
 }
 
 }  // namespace

@@ -70,11 +70,14 @@ struct NexthopObject {
   bool fdb = false;
   bool resilient = false;          ///< group: `type resilient`
   std::uint32_t buckets = 0;       ///< resilient
-  std::uint32_t idle_timer_s = 0;  ///< resilient; kept and printed only
+  std::uint32_t idle_timer_s = 0;  ///< resilient; kept and printed only, as the next one
   std::uint32_t unbalanced_timer_s = 0;
   std::uint8_t protocol = 0;
   std::vector<Nexthop> hops{};       ///< group: one per usable member, weight = member's
   std::vector<NexthopId> members{};  ///< group only, parallel to hops
+  std::vector<NexthopId>
+      bucket_members{};  ///< resilient: whose each bucket is; empty: not dealt yet
+  std::vector<std::uint16_t> bucket_hops{};  ///< the same as indexes of hops, for lookups
 };
 
 /// Metrics that forwarding never reads (`window`, `initcwnd`, `congctl`, …) and locks: kept and printed only.

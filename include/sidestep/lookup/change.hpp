@@ -100,10 +100,11 @@ struct NexthopChange {
   bool blackhole = false;
   NexthopSpec hop{};
   std::vector<NexthopMemberSpec> group{};
+  /// A resilient group: what is not given stays when it is replaced; a new one needs a number of buckets.
   bool resilient = false;
-  std::uint32_t buckets = 0;
-  std::uint32_t idle_timer_s = 0;
-  std::uint32_t unbalanced_timer_s = 0;
+  std::optional<std::uint32_t> buckets{};
+  std::optional<std::uint32_t> idle_timer_s{};
+  std::optional<std::uint32_t> unbalanced_timer_s{};
 };
 
 /// `sysctl -w KEY=VALUE`, key with dots. Unknown keys are refused by the configuration language, not here.
