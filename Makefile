@@ -3,7 +3,7 @@
 # Options of the benchmark, e.g. BENCH='lookup --keys 1000000'.
 BENCH ?= all
 
-.PHONY: dev release bench test asan-test lint format install clean help
+.PHONY: dev release bench test asan-test tsan-test lint format install clean help
 
 dev: ## build with every check on, into out/dev
 	@tools/build dev
@@ -22,6 +22,10 @@ test: dev ## build and run all tests
 asan-test: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer, but for comparisons with the kernel
 	@tools/build asan
 	@tools/run_tests asan --label-exclude kernel
+
+tsan-test: ## the tests that use threads under ThreadSanitizer
+	@tools/build tsan
+	@tools/run_tests tsan
 
 lint: ## format, layers, headers, words, clang-tidy, shellcheck, codespell
 	@tools/lint/all

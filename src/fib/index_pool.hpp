@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -107,6 +108,13 @@ class GraceQueue {
   std::shared_ptr<Done> done_;
 };
 
+/// Checked builds: fills what nobody may read any more, so that whoever does notices.
+inline void poison([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
+#ifdef SIDESTEP_DEBUG
+  std::memset(memory, 0xdd, bytes);
+#endif
+}
+
 /// Objects by index.
 template <typename T>
 class IndexPool {
@@ -119,7 +127,10 @@ class IndexPool {
   }
   /// An object that no reader sees, with a default value.
   [[nodiscard]] std::uint32_t allocate() {
-    if (free_.empty()) free_ = waiting_.take_done();
+    if (free_.empty()) {
+      free_ = waiting_.take_done();
+      for (const auto number : free_) poison(memory_.base() + number, sizeof(T));
+    }
     std::uint32_t index = 0;
     if (free_.empty()) {
       SIDESTEP_ASSERT(top_ < count_max_);
@@ -160,7 +171,7 @@ class LinePool {
   [[nodiscard]] std::byte* line(std::uint32_t number) const noexcept {
     return memory_.base()[number].bytes.data();
   }
-  /// A block that no reader sees, with what was in it before.
+  /// A block that no reader sees, with anything in it.
   [[nodiscard]] std::uint32_t allocate(unsigned order) {
     used_ += std::size_t{1} << order;
     if (order != 0) {
@@ -199,6 +210,7 @@ class LinePool {
       const unsigned order = number >> kLineBits;
       const std::uint32_t line = number & ((1U << kLineBits) - 1);
       waiting_used_ -= std::size_t{1} << order;
+      poison(this->line(line), kLineBytes << order);
       if (order == 0) {
         loose_.push_back(line);
       } else {
