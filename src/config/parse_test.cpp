@@ -327,6 +327,15 @@ TEST(ParseRule, EverySelector) {
   EXPECT_TRUE(c.preference_given && c.table_given && !c.action_given && !c.remove);
 }
 
+// A23: what has no length is never wider than it says.
+TEST(ParseRule, ABareAddressIsTheWholeAddress) {
+  EXPECT_EQ(rule("rule add from 2001:db8::2 lookup 5").rule.from, prefix("2001:db8::2/128"));
+  EXPECT_EQ(rule("rule add to 2001:db8::2 lookup 5").rule.to, prefix("2001:db8::2/128"));
+  EXPECT_EQ(rule("rule add from :: lookup 5").rule.from, prefix("::/128"));
+  EXPECT_EQ(rule("rule add from ::/0 lookup 5").rule.from.length(), 0);
+  EXPECT_EQ(rule("rule add from all lookup 5").rule.from.length(), 0);
+}
+
 TEST(ParseRule, Actions) {
   EXPECT_EQ(rule("rule add pref 5").rule.table, kTableMain);
   EXPECT_EQ(rule("rule add from all lookup 5").rule.action, rules::Action::kToTable);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sidestep/fib/exceptions.hpp>
 
+#include <memory>
+
 #include <gtest/gtest.h>
 
 #include <sidestep/fib/route.hpp>
@@ -46,6 +48,22 @@ TEST(HopExceptions, OneForEachPair) {
   }
   rcu::barrier();
   EXPECT_EQ(Route::live_count(), before);
+}
+
+/// A07: a key is hashed to its end and not beyond it: these lie at the end of their memory, which AddressSanitizer guards.
+TEST(HopExceptions, KeysAreReadToTheirEnd) {
+  const rcu::Reader reader;
+  HopExceptions exceptions(1);
+  exceptions.insert(exception_to(1, 1400));
+  const auto destination = std::make_unique<net::Ipv6Address>(numbered(1));
+  const auto source = std::make_unique<net::Ipv6Address>();
+  const rcu::ReadSection section;
+  EXPECT_NE(exceptions.find(*destination, *source), nullptr);
+  ++destination->bytes[15];
+  EXPECT_EQ(exceptions.find(*destination, *source), nullptr);
+  --destination->bytes[15];
+  ++source->bytes[15];
+  EXPECT_EQ(exceptions.find(*destination, *source), nullptr);
 }
 
 /// A bucket holds five to nine, and the oldest goes first.

@@ -282,5 +282,21 @@ TEST(IntervalTrie, TheLastAddressAndTheLastBlockAreOrdinary) {
   }
 }
 
+// A03: pools hold as many as they are made for. One more is a caller's bug: the pools of a router hold more than memory does.
+TEST(Pools, HoldAsManyAsTheyAreMadeFor) {
+  IndexPool<std::uint64_t> pool(4);
+  std::set<std::uint32_t> numbers;
+  for (int i = 0; i < 4; ++i) numbers.insert(pool.allocate());
+  EXPECT_EQ(numbers, (std::set<std::uint32_t>{0, 1, 2, 3}));
+  EXPECT_DEATH(static_cast<void>(pool.allocate()), "");
+
+  LinePool lines(std::size_t{1} << LinePool::kOrderMax);
+  std::set<std::uint32_t> firsts;
+  for (unsigned i = 0; i < 4; ++i) firsts.insert(lines.allocate(LinePool::kOrderMax - 2));
+  EXPECT_EQ(firsts.size(), 4U);
+  EXPECT_EQ(*firsts.rbegin(), 3U << (LinePool::kOrderMax - 2));
+  EXPECT_DEATH(static_cast<void>(lines.allocate(LinePool::kOrderMax - 2)), "");
+}
+
 }  // namespace
 }  // namespace sidestep::fib

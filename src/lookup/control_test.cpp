@@ -183,6 +183,26 @@ TEST_F(Routes, ARefusedRouteLeavesNoRouteButItsTable) {
   EXPECT_TRUE(table(500, received("2001:db8:9::1", "r-a")).is_null);
 }
 
+// A04: a replacement that is refused is refused aloud, and lookups and listings go on as before.
+TEST_F(Routes, ARefusedReplacementLeavesTheOldWay) {
+  must(nexthop(1, {.via = "2001:db8:a::1", .dev = "r-a"}));
+  must(with_object(add("2001:db8:9::/64"), 1));
+  must(add("2001:db8:8::/64", {{.via = "2001:db8:b::9"}}));
+  const auto before = routes(kMain);
+  const auto replace = [](const char* destination, const std::vector<Via>& hops = {}) {
+    return route_change(RouteVerb::kReplace, destination, hops);
+  };
+  EXPECT_EQ(refusal(with_object(replace("2001:db8:9::/64"), 70000)),
+            "22: Nexthop id does not exist");
+  EXPECT_EQ(refusal(replace("2001:db8:8::/64", {{.via = "2001:dead::1"}})),
+            "113: No route to host");
+  EXPECT_EQ(refusal(nexthop(1, {.via = "2001:dead::1", .dev = "r-a"}, NexthopVerb::kReplace)),
+            "113: No route to host");
+  EXPECT_EQ(routes(kMain), before);
+  EXPECT_EQ(input(received("2001:db8:9::1", "r-a")).neighbor, "2001:db8:a::1");
+  EXPECT_EQ(input(received("2001:db8:8::1", "r-a")).neighbor, "2001:db8:b::9");
+}
+
 TEST_F(Routes, SrhBehaviorsNeedTheirAttributes) {
   const auto try_encap = [&](fib::Encap encap, const char* device = "r-a") {
     RouteChange route = add("2001:db8:9::/64", {{.dev = device}});

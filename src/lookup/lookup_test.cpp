@@ -317,6 +317,37 @@ TEST_F(Lookup, WhenTheFirstMetricIsUnusableTheBestScoreOfAllOthersWins) {
   EXPECT_EQ(input(received("2001:db8:9::1", "r-b")).metric, 30U);
 }
 
+// A14: covering routes and routes of worse metrics come and go in any order; the best of the prefix answers while it is there.
+TEST_F(Lookup, TheBestOfAPrefixStaysTheBest) {
+  const auto metric = [&] { return input(received("2001:db8:9::1", "r-a")).metric; };
+  const auto at = [](const char* destination, std::uint32_t wanted) {
+    return with_metric(add(destination, {{.dev = "r-b"}}), wanted);
+  };
+  const auto without = [](const char* destination, std::uint32_t wanted) {
+    return with_metric(del(destination), wanted);
+  };
+  must(at("2001:db8:9::/64", 20));
+  must(at("2001:db8::/32", 5));
+  EXPECT_EQ(metric(), 20U);
+  must(at("2001:db8:9::/64", 30));
+  must(at("2001:db8:9::/64", 10));
+  must(at("2001:db8:9::/48", 1));
+  EXPECT_EQ(metric(), 10U);
+  must(without("2001:db8::/32", 5));
+  must(without("2001:db8:9::/64", 20));
+  must(at("2001:db8::/32", 7));
+  EXPECT_EQ(metric(), 10U);
+  must(without("2001:db8:9::/64", 10));
+  EXPECT_EQ(metric(), 30U);
+  must(without("2001:db8:9::/48", 1));
+  EXPECT_EQ(metric(), 30U);
+  must(at("2001:db8:9::/64", 10));
+  EXPECT_EQ(metric(), 10U);
+  must(without("2001:db8:9::/64", 30));
+  must(without("2001:db8:9::/64", 10));
+  EXPECT_EQ(metric(), 7U);
+}
+
 TEST_F(Lookup, AnUnusablePrefixGivesWayToALessSpecificOne) {
   RouteChange expiring = add("2001:db8:9::/64", {{.via = "2001:db8:b::9"}});
   expiring.expires_s = 1;
