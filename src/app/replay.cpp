@@ -4,7 +4,8 @@
 //
 // The records of all inputs are merged by time (io::CaptureMerge). Each is judged before it is a packet: damaged records
 // and what is no IPv6 end here, with the same drop reasons as the router's own, and never reach it. The others go through
-// the router in batches of at most 64 records, in order. The router's clock starts at 0 with the first record and is the
+// the router in batches of at most 64 records, in order; a record that may teach the router a path MTU or a redirect is
+// the last of its batch, so that what it teaches holds for the next one. The router's clock starts at 0 with the first record and is the
 // capture's clock ever after, so rate limits and lifetimes come out the same each time.
 //
 // After each batch the records are filed in order: what the router made because of a packet (ICMPv6 errors, redirects,
@@ -44,7 +45,7 @@ using packet::Verdict;
 /// One replay from opened captures to a report.
 class Replay {
  public:
-  Replay(const ReplayOptions& options, const Router& router, io::CaptureMerge merge,
+  Replay(const ReplayOptions& options, Router& router, io::CaptureMerge merge,
          ReplayOutputs outputs);
 
   Result<void> run();
@@ -71,7 +72,7 @@ class Replay {
   }
 
   const ReplayOptions& options_;
-  const Router& router_;
+  Router& router_;
   io::CaptureMerge merge_;
   ReplayOutputs outputs_;
   forward::Forwarder forwarder_;
@@ -79,6 +80,7 @@ class Replay {
   std::map<std::string, std::uint64_t> device_records_;  // numbers the records of a device
   std::array<ReplayRecord, kRecordsMax> records_;        // of the batch, early drops included
   std::size_t record_count_ = 0;
+  bool last_may_teach_ = false;      // the newest record may change the way of the next one
   std::uint64_t records_first_ = 0;  // running number of records_[0]
   packet::Batch batch_;
   std::vector<Packet> generated_;
@@ -88,7 +90,7 @@ class Replay {
   std::string explanation_;
 };
 
-Replay::Replay(const ReplayOptions& options, const Router& router, io::CaptureMerge merge,
+Replay::Replay(const ReplayOptions& options, Router& router, io::CaptureMerge merge,
                ReplayOutputs outputs)
     : options_(options),
       router_(router),
@@ -105,7 +107,7 @@ Result<void> Replay::run() {
   while (merge_.next(next)) {
     if (report_.received == 0) start_ns_ = next.clock_ns;
     take(next);
-    if (record_count_ == kRecordsMax) {
+    if (record_count_ == kRecordsMax || last_may_teach_) {
       if (auto filed = flush(); !filed) return filed;
     }
   }
@@ -123,6 +125,7 @@ Result<void> Replay::run() {
 }
 
 void Replay::take(const io::CaptureMerge::Next& next) {
+  last_may_teach_ = false;
   ReplayRecord& record = records_[record_count_++];
   record.take(next, merge_.reader(next.input).link_type());
   record.number = ++device_records_[options_.inputs[next.input].device];
@@ -137,6 +140,7 @@ void Replay::take(const io::CaptureMerge::Next& next) {
                                 record.packet_bytes().size(), Packet::kSizeMax);
     return;
   }
+  last_may_teach_ = forward::may_teach(record.packet_bytes());
   const fib::Link& device = device_of(record);
   auto& meta = packet.meta;
   meta.ingress = device.index;
@@ -176,6 +180,7 @@ Result<void> Replay::flush() {
   records_first_ += record_count_;
   record_count_ = 0;
   batch_.clear();
+  router_.learn(forwarder_);
   return {};
 }
 

@@ -31,6 +31,12 @@ bool Router::load(const std::string& path) {
   return mistakes.empty();
 }
 
+void Router::learn(forward::Forwarder& forwarder) {
+  for (const auto& [change, when] : forwarder.learned())
+    static_cast<void>(fib_.apply(change, when));
+  forwarder.clear_learned();
+}
+
 std::string Router::device_names() const {
   std::string names;
   for (const auto& [index, link] : links().all()) {

@@ -6,6 +6,7 @@
 #include <sidestep/lookup/fib.hpp>
 #include <sidestep/rcu/rcu.hpp>
 
+#include "forward/forwarder.hpp"
 #include "neighbor/table.hpp"
 #include "srv6/settings.hpp"
 
@@ -20,6 +21,9 @@ class Router {
 
   /// Applies a file to the fresh router. Mistakes go to stderr, one a line; with any the router must not be used.
   [[nodiscard]] bool load(const std::string& path);
+
+  /// Applies what packets taught, and clears it.
+  void learn(forward::Forwarder& forwarder);
 
   [[nodiscard]] const lookup::Fib& fib() const noexcept { return fib_; }
   [[nodiscard]] const fib::Links& links() const { return fib_.links(); }

@@ -84,6 +84,12 @@ void Forwarder::process(packet::Batch& received, std::vector<packet::Packet>& ge
   pipeline.generated = nullptr;
 }
 
+std::span<const Learned> Forwarder::learned() const noexcept {
+  return std::span(impl_->pipeline.learned).first(impl_->pipeline.learned_count);
+}
+void Forwarder::clear_learned() noexcept { impl_->pipeline.learned_count = 0; }
+std::uint64_t Forwarder::learned_lost() const noexcept { return impl_->pipeline.learned_lost; }
+
 const packet::Counters& Forwarder::counters() const noexcept { return impl_->pipeline.counters; }
 
 std::uint64_t Forwarder::generated_drops(packet::DropReason reason) const noexcept {

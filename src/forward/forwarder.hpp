@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
+#include <sidestep/lookup/change.hpp>
 #include <sidestep/lookup/fib.hpp>
 
 #include "neighbor/table.hpp"
@@ -18,6 +23,19 @@ struct Context {
   const neighbor::Table& neighbors;
   const srv6::Settings& srv6;
 };
+
+/// What a packet taught the router about the way to one destination: a change for Fib::apply, and when the packet came.
+struct Learned {
+  lookup::ExceptionChange change{};
+  TimeNs when{};
+};
+/// How much is kept until clear_learned(): one for each packet of a batch. The rest is counted and lost, and a sender of a too big
+/// packet is told again.
+inline constexpr std::size_t kLearnedMax = packet::Batch::kCapacity;
+
+/// Whether a packet may teach something, if the router believes it: a Packet Too Big or a redirect. What it teaches holds for the
+/// packets behind it, so whoever fills batches ends one with it.
+[[nodiscard]] bool may_teach(std::span<const std::uint8_t> packet) noexcept;
 
 /// The batch pipeline of one worker: receive, validate, look up, SRv6, look up, rewrite, transmit.
 ///
@@ -39,6 +57,12 @@ class Forwarder {
   /// have room for 2 × received. Drops are counted by reason; those of generated packets apart from those of received
   /// ones.
   void process(packet::Batch& received, std::vector<packet::Packet>& generated);
+
+  /// What was learned since clear_learned(), oldest first, to be applied between batches by the FIB's writer.
+  [[nodiscard]] std::span<const Learned> learned() const noexcept;
+  void clear_learned() noexcept;
+  /// How much was not kept because kLearnedMax were there.
+  [[nodiscard]] std::uint64_t learned_lost() const noexcept;
 
   /// Counters of everything processed. Drops by reason are those of received packets.
   [[nodiscard]] const packet::Counters& counters() const noexcept;

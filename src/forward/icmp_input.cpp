@@ -7,6 +7,7 @@
 
 #include "forward/addresses.hpp"
 #include "forward/icmp.hpp"
+#include "forward/learn.hpp"
 #include "forward/originate.hpp"
 #include "forward/rough_walk.hpp"
 
@@ -147,6 +148,7 @@ void receive_icmp(Pipeline& pipeline, Transit& transit, std::size_t offset) {
   const IfIndex device = transit.ingress->index;
   count_icmp_received(pipeline, message, {.message = device, .error = device});
   if (icmp->type() == net::kIcmpv6EchoRequest) return answer_echo(pipeline, transit, offset);
+  learn(pipeline, transit, message);
   transit.packet->meta.verdict = packet::Verdict::kDeliver;
 }
 

@@ -18,8 +18,8 @@ struct IcmpDevices {
 void count_icmp_received(Pipeline& pipeline, std::span<const std::uint8_t> message,
                          IcmpDevices devices);
 
-/// Takes an ICMPv6 message to the router (kernel: icmpv6_rcv): verifies the checksum, answers echo requests, hands
-/// everything else to the local host. The packet has a verdict afterwards.
+/// Takes an ICMPv6 message to the router (kernel: icmpv6_rcv): verifies the checksum, answers echo requests, notes what is to be
+/// learned, hands everything but requests to the local host. The packet has a verdict afterwards.
 /// @param offset  of the message
 void receive_icmp(Pipeline& pipeline, Transit& transit, std::size_t offset);
 

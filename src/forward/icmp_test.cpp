@@ -301,5 +301,99 @@ TEST_F(Redirect, ErrorsLeaveNothingForRedirects) {
   EXPECT_TRUE(generated.empty());
 }
 
+class Learning : public Icmp {
+ protected:
+  static constexpr std::string_view kFar = "2001:db8:ff::1";
+  static Bytes reply_to_far() {
+    return ipv6({.next_header = 58, .source = kRouterA, .destination = kFar},
+                icmpv6(129, 0, 1, zeros(16), kRouterA, kFar));
+  }
+  static Bytes too_big(const Bytes& quote) {
+    return ipv6({.next_header = 58, .destination = kRouterA},
+                icmpv6(2, 0, 1300, quote, kA, kRouterA));
+  }
+  struct Redirect {
+    std::string_view source = "fe80::a2";
+    std::uint8_t code = 0;
+    std::uint8_t hop_limit = 255;
+    Bytes options{};
+    std::size_t cut = 0;  // bytes off the end
+  };
+  Bytes redirect(const Redirect& fields) {
+    const auto target = addr("fe80::a3").bytes;
+    const auto about = addr(kFar).bytes;
+    Bytes body = concat(Bytes(target.begin(), target.end()), Bytes(about.begin(), about.end()),
+                        fields.options);
+    body.resize(body.size() - fields.cut);
+    return ipv6({.next_header = 58,
+                 .source = fields.source,
+                 .destination = kRouterA,
+                 .hop_limit = fields.hop_limit},
+                icmpv6(137, fields.code, 0, body, fields.source, kRouterA));
+  }
+  /// A redirected header option around a packet, which must be a multiple of 8 octets.
+  static Bytes redirected_header(const Bytes& quote) {
+    const auto units = static_cast<std::uint8_t>(quote.size() / 8 + 1);
+    return concat(Bytes{4, units, 0, 0, 0, 0, 0, 0}, quote);
+  }
+  /// What one packet teaches.
+  std::vector<Learned> taught_by(const Bytes& packet) {
+    forwarder.clear_learned();
+    EXPECT_EQ(run(packet).verdict, Verdict::kDeliver);
+    return {forwarder.learned().begin(), forwarder.learned().end()};
+  }
+};
+
+TEST_F(Learning, APacketTooBigTeachesThePathMtuOfTheQuotedFlow) {
+  EXPECT_TRUE(may_teach(too_big(reply_to_far())));
+  EXPECT_FALSE(may_teach(echo_request(kA, kRouterA)));
+  EXPECT_FALSE(may_teach({}));
+  const auto learned = taught_by(too_big(reply_to_far()));
+  ASSERT_EQ(learned.size(), 1U);
+  EXPECT_EQ(learned[0].when, now);
+  EXPECT_EQ(learned[0].change.verb, lookup::ExceptionVerb::kPathMtu);
+  EXPECT_EQ(learned[0].change.mtu, 1300U);
+  EXPECT_EQ(learned[0].change.flow.source, addr(kRouterA));
+  EXPECT_EQ(learned[0].change.flow.destination, addr(kFar));
+  EXPECT_TRUE(taught_by(too_big(udp_packet(kRouterA, kFar))).empty());
+}
+
+TEST_F(Learning, OnlyAHostLearnsFromARedirect) {
+  EXPECT_TRUE(taught_by(redirect({})).empty());
+  sysctl("net.ipv6.conf.r-a.forwarding", "0");
+  const auto learned = taught_by(redirect({}));
+  ASSERT_EQ(learned.size(), 1U);
+  EXPECT_EQ(learned[0].change.verb, lookup::ExceptionVerb::kRedirect);
+  EXPECT_EQ(learned[0].change.router, addr("fe80::a2"));
+  EXPECT_EQ(learned[0].change.gateway, addr("fe80::a3"));
+  EXPECT_EQ(learned[0].change.flow.destination, addr(kFar));
+  EXPECT_EQ(learned[0].change.flow.oif, fib.links().find("r-a")->index);
+  sysctl("net.ipv6.conf.r-a.accept_redirects", "0");
+  EXPECT_TRUE(taught_by(redirect({})).empty());
+}
+
+TEST_F(Learning, ARedirectMustBeWhatTheRfcAsksFor) {
+  sysctl("net.ipv6.conf.r-a.forwarding", "0");
+  EXPECT_TRUE(taught_by(redirect({.source = kA})).empty());
+  EXPECT_TRUE(taught_by(redirect({.code = 1})).empty());
+  EXPECT_TRUE(taught_by(redirect({.hop_limit = 254})).empty());
+  EXPECT_TRUE(taught_by(redirect({.cut = 1})).empty());
+  EXPECT_TRUE(taught_by(redirect({.options = {1, 0, 0, 0, 0, 0, 0, 0}})).empty());
+  EXPECT_TRUE(taught_by(redirect({.options = {1, 2, 0, 0, 0, 0, 0, 0}})).empty());
+  EXPECT_TRUE(taught_by(redirect({.options = {1}})).empty());
+  EXPECT_EQ(taught_by(redirect({.options = {1, 1, 0, 0, 0, 0, 0, 0}})).size(), 1U);
+  EXPECT_EQ(taught_by(redirect({.options = redirected_header(reply_to_far())})).size(), 1U);
+  EXPECT_TRUE(
+      taught_by(redirect({.options = redirected_header(udp_packet(kRouterA, kFar))})).empty());
+  EXPECT_TRUE(
+      taught_by(redirect({.options = redirected_header(echo_request(kRouterA, kB))})).empty());
+}
+
+TEST_F(Learning, WhatIsNotFetchedIsLostBeyondABatch) {
+  run_many({.bytes = too_big(reply_to_far())}, kLearnedMax + 3);
+  EXPECT_EQ(forwarder.learned().size(), kLearnedMax);
+  EXPECT_EQ(forwarder.learned_lost(), 3U);
+}
+
 }  // namespace
 }  // namespace sidestep::forward::test

@@ -71,6 +71,9 @@ struct Pipeline {
   /// Bytes as received of the one packet that is being taken apart; room for the longest from the start.
   std::vector<std::uint8_t> original;
   std::vector<packet::Packet>* generated = nullptr;
+  std::array<Learned, kLearnedMax> learned{};
+  std::size_t learned_count = 0;
+  std::uint64_t learned_lost = 0;
 
   [[nodiscard]] const fib::Sysctls& sysctls() const { return context.fib.sysctls(); }
   [[nodiscard]] const fib::Link* link(IfIndex index) const {

@@ -245,6 +245,90 @@ std::vector<Case> forwarding_cases() {
   return cases;
 }
 
+namespace {
+
+/// A tells the router at its address on that link that `about`, which the router would have sent, is longer than `mtu`.
+Step too_big(std::string words, const Bytes& about, std::uint32_t mtu, std::int64_t errors = 0) {
+  return drops(
+      std::move(words),
+      ipv6(kA, kRouterA, {.next_header = 58}, icmpv6(kA, kRouterA, 2, 0, join({be32(mtu), about}))),
+      "delivered", {{"Icmp6InPktTooBigs", 1}, {"Icmp6InErrors", errors}});
+}
+
+void add_learned_mtus(std::vector<Case>& cases, const Bytes& large, const Counters& by_route) {
+  const Bytes reply = ipv6(kRouterA, kB, {.next_header = 58}, echo(kRouterA, kB, 129, filler(16)));
+  const Bytes datagram =
+      ipv6(kRouterA, kB, {.next_header = 17}, udp(kRouterA, kB, 1000, 2000, filler(16)));
+  cases.push_back(
+      {"path-mtu-learned",
+       "A Packet Too Big about a packet of the router's own limits what is forwarded to the same "
+       "destination, too.",
+       lab_config("neigh add 2001:db8:b::9 lladdr 02:00:00:00:0b:02 dev r-b nud permanent\n"),
+       {forwards("1400 bytes pass.", large),
+        too_big("A Packet Too Big about an echo reply that nobody sent.", reply, 1300),
+        refuses("1400 bytes are refused by the second test.", large, {.type = 2, .parameter = 1300},
+                "too_big_output", by_route, with_hop_limit(large, 63)),
+        forwards("1300 bytes pass.", a_to_b(1300 - 48)),
+        forwards("Another destination is not concerned.",
+                 ipv6(kA, "2001:db8:b::9", {.next_header = 59}, filler(1360))),
+        too_big("A larger MTU than is known changes nothing.", reply, 1400),
+        refuses("1400 bytes are refused as before.", large, {.type = 2, .parameter = 1300},
+                "too_big_output", by_route, with_hop_limit(large, 63)),
+        too_big("A smaller one does.", reply, 1280),
+        refuses("1300 bytes are refused now.", a_to_b(1300 - 48), {.type = 2, .parameter = 1280},
+                "too_big_output", by_route, with_hop_limit(a_to_b(1300 - 48), 63))}});
+  cases.push_back(
+      {"path-mtu-not-believed",
+       "What a Packet Too Big must be to be believed.",
+       lab_config(),
+       {too_big("Below 1280.", reply, 1279), too_big("Not below the device's.", reply, 1500),
+        too_big("About UDP, for which nobody here has a socket.", datagram, 1300, 1),
+        too_big("About seven bytes of an upper layer.", Bytes(reply.begin(), reply.begin() + 47),
+                1300, 1),
+        forwards("1400 bytes pass.", large)}});
+
+  constexpr std::string_view kFar = "2001:db8:f::1";
+  constexpr std::string_view kGateway = "fe80::a2";
+  const Bytes request =
+      ipv6(kFar, kRouterA, {.next_header = 58}, echo(kFar, kRouterA, 128, filler(16)));
+  const Bytes answer =
+      ipv6(kRouterA, kFar, {.next_header = 58}, echo(kRouterA, kFar, 129, filler(16)));
+  const auto answered = [&](std::string words, std::string_view to) {
+    Step step = answers(std::move(words), request, answer);
+    step.out.front().frame = frame(to, kMacA, answer);
+    return step;
+  };
+  const auto redirected = [&](std::string words, std::string_view source, std::string_view target) {
+    return drops(std::move(words), redirect(source, kRouterA, target, kFar, "", answer),
+                 "delivered", {{"Icmp6InMsgs", 1}, {"Icmp6InErrors", 0}});
+  };
+  cases.push_back({"redirect-believed",
+                   "A device that does not forward takes a redirect from the present first hop.",
+                   lab_config("sysctl -w net.ipv6.conf.r-a.forwarding=0\n"
+                              "neigh add fe80::a2 lladdr 02:00:00:00:0a:a2 dev r-a nud permanent\n"
+                              "neigh add fe80::a3 lladdr 02:00:00:00:0a:a3 dev r-a nud permanent\n"
+                              "neigh add fe80::a4 lladdr 02:00:00:00:0a:a4 dev r-a nud permanent\n"
+                              "route add 2001:db8:f::/48 via fe80::a2 dev r-a\n"),
+                   {answered("An echo reply goes by the gateway.", "02:00:00:00:0a:a2"),
+                    redirected("Somebody else's redirect.", "fe80::a4", "fe80::a3"),
+                    redirected("A redirect that does not come from the link.", kA, "fe80::a3"),
+                    redirected("To an address that is not the link's.", kGateway, "2001:db8:a::3"),
+                    answered("Nothing has changed.", "02:00:00:00:0a:a2"),
+                    redirected("The gateway's.", kGateway, "fe80::a3"),
+                    answered("An echo reply goes to whom the redirect named.", "02:00:00:00:0a:a3"),
+                    redirected("The one that it named may redirect again.", "fe80::a3", "fe80::a4"),
+                    answered("On to the next.", "02:00:00:00:0a:a4")}});
+  cases.push_back({"redirect-not-taken-by-a-router",
+                   "A device that forwards takes no redirect.",
+                   lab_config("neigh add fe80::a2 lladdr 02:00:00:00:0a:a2 dev r-a nud permanent\n"
+                              "neigh add fe80::a3 lladdr 02:00:00:00:0a:a3 dev r-a nud permanent\n"
+                              "route add 2001:db8:f::/48 via fe80::a2 dev r-a\n"),
+                   {redirected("The gateway's.", kGateway, "fe80::a3"),
+                    answered("Nothing has changed.", "02:00:00:00:0a:a2")}});
+}
+
+}  // namespace
+
 std::vector<Case> mtu_cases() {
   std::vector<Case> cases;
   const Bytes large = a_to_b(1400 - 48);
@@ -285,6 +369,7 @@ std::vector<Case> mtu_cases() {
                    {refuses("1248 bytes, route mtu 1000.", below, {.type = 2, .parameter = 1000},
                             "too_big_output", by_route, with_hop_limit(below, 63)),
                     forwards("1000 bytes pass.", a_to_b(1000 - 48))}});
+  add_learned_mtus(cases, large, by_route);
   return cases;
 }
 

@@ -56,7 +56,7 @@ std::string verdict_of(const packet::PacketMeta& meta) {
 }  // namespace
 
 struct OurPackets::Impl {
-  explicit Impl(const OurRouter& from)
+  explicit Impl(OurRouter& from)
       : router(from), forwarder(forward::Context{from.fib(), from.neighbors(), from.srv6()}) {
     generated.reserve(2 * packet::Batch::kCapacity);
   }
@@ -94,15 +94,18 @@ struct OurPackets::Impl {
     collect(batch[0], outcome);
     for (const auto& made : generated) collect(made, outcome);
     outcome.verdict = verdict_of(batch[0].meta);
+    for (const auto& [change, when] : forwarder.learned())
+      static_cast<void>(router.change(change, when));
+    forwarder.clear_learned();
   }
 
-  const OurRouter& router;
+  OurRouter& router;
   forward::Forwarder forwarder;
   packet::Batch batch;
   std::vector<packet::Packet> generated;
 };
 
-OurPackets::OurPackets(const OurRouter& router) : impl_(std::make_unique<Impl>(router)) {}
+OurPackets::OurPackets(OurRouter& router) : impl_(std::make_unique<Impl>(router)) {}
 OurPackets::~OurPackets() = default;
 
 PacketOutcome OurPackets::send(const std::string& device, const Bytes& frame, TimeNs now,

@@ -14,12 +14,12 @@ namespace sidestep::kernel {
 /// Our forwarding plane as a router of frames, one at a time.
 class OurPackets {
  public:
-  explicit OurPackets(const OurRouter& router);
+  explicit OurPackets(OurRouter& router);
   ~OurPackets();
   OurPackets(const OurPackets&) = delete;
   OurPackets& operator=(const OurPackets&) = delete;
 
-  /// Sends a frame `count` times; the verdict is the last one's.
+  /// Sends a frame `count` times; the verdict is the last one's. What it teaches changes the router before the next one.
   PacketOutcome send(const std::string& device, const Bytes& frame, TimeNs now, unsigned count = 1);
 
  private:
