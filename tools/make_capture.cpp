@@ -134,7 +134,10 @@ int write_capture(const Options& options, const Plan& plan) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App program("Writes a capture of made-up UDP packets.", "make_capture");
-  program.add_option("--packets", options.packet_count, "how many")->capture_default_str();
+  // A number below 0 would be taken for a very large one.
+  program.add_option("--packets", options.packet_count, "how many")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000}))
+      ->capture_default_str();
   program.add_option("--out", options.out, "the pcap file")->required();
   program.add_option("--size", options.size, "bytes of each IPv6 packet")->capture_default_str();
   program.add_option("--source", options.source, "prefix of the sources")->capture_default_str();
@@ -143,6 +146,7 @@ int main(int argc, char** argv) {
   program.add_option("--sid", options.sid, "SID to visit first");
   program.add_option("--mac", options.mac, "destination MAC")->capture_default_str();
   program.add_option("--interval", options.interval_ns, "nanoseconds between packets")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{3'600'000'000'000}))
       ->capture_default_str();
   program.add_option("--seed", options.seed, "of the random numbers")->capture_default_str();
   try {

@@ -196,7 +196,7 @@ class LinePool {
   [[nodiscard]] std::size_t used_bytes() const noexcept { return used_ * kLineBytes; }
   [[nodiscard]] std::size_t waiting_bytes() const noexcept { return waiting_used_ * kLineBytes; }
 
-  static constexpr unsigned kLineBits = 25;
+  static constexpr unsigned kLineBits = 24;
 
  private:
   static constexpr unsigned kLooseOrder = 6;

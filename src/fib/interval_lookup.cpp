@@ -27,39 +27,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::size_t kBlock = 32;
 using Whole = std::integral_constant<std::size_t, kBlock>;  // lets the compiler see the count
 
-// As rank_of(), with the vectors of this target.
+// As rank_of(), with the vectors of this target, on the whole first half of the node but its first word.
 HWY_INLINE std::size_t rank_in(const SearchNode& node, std::int32_t biased_key) {
   const hn::CappedTag<std::int32_t, SearchNode::kFanOut> lanes;
+  const auto* const words = reinterpret_cast<const std::int32_t*>(&node);
   const auto wanted = hn::Set(lanes, biased_key);
-  std::size_t below = 0;
-  for (std::size_t i = 0; i < SearchNode::kFanOut; i += hn::Lanes(lanes))
-    below += hn::CountTrue(lanes, hn::Gt(wanted, hn::Load(lanes, node.separators.data() + i)));
+  std::size_t below = hn::CountTrue(
+      lanes, hn::AndNot(hn::FirstN(lanes, 1), hn::Gt(wanted, hn::Load(lanes, words))));
+  for (std::size_t i = hn::Lanes(lanes); i < SearchNode::kFanOut; i += hn::Lanes(lanes))
+    below += hn::CountTrue(lanes, hn::Gt(wanted, hn::Load(lanes, words + i)));
   return below;
-}
-
-HWY_INLINE std::uint64_t first_half_of(const std::uint8_t* key) {
-  std::uint64_t high;
-  std::memcpy(&high, key, sizeof high);
-  if constexpr (std::endian::native == std::endian::little) high = std::byteswap(high);
-  return high;
-}
-
-HWY_INLINE std::int32_t biased(std::uint32_t chunk) {
-  return static_cast<std::int32_t>(chunk ^ 0x8000'0000U);
-}
-
-// `taken` or `ref`, chosen without a branch: which of the two it is cannot be predicted.
-HWY_INLINE TrieRef choose(bool take, TrieRef taken, TrieRef ref) {
-  const TrieRef mask = TrieRef{0} - static_cast<TrieRef>(take);
-  return ref ^ ((ref ^ taken) & mask);
-}
-
-// One search node, where `ref` names one.
-HWY_INLINE TrieRef search_step(const TrieView& view, TrieRef ref, std::int32_t biased_chunk) {
-  const bool search = trie_tag_of(ref) == TrieTag::kSearch;
-  const SearchNode& node = view.node(choose(search, ref, 0));
-  const TrieRef next = node.refs[rank_in(node, biased_chunk)].load(std::memory_order_acquire);
-  return choose(search, next, ref);
 }
 
 // What a block of lookups knows between two rounds; the reference that each stands at is in the place of its answer.
@@ -68,7 +45,7 @@ struct Block {
   std::int32_t biased_chunk[kBlock];
   const std::byte* place[kBlock];  // where the next reference is
   std::uint8_t searching[kBlock];  // lookups that stand at a search node, or go deeper
-  std::uint8_t indexing[kBlock];   // lookups that stand at a second array
+  std::uint8_t indexing[kBlock];   // lookups that stand at a further array, or go deeper
 };
 
 template <typename Count>
@@ -76,9 +53,9 @@ HWY_INLINE void lookup_block(const TrieView view, const std::uint8_t* keys, std:
                              LeafId* refs, Count count) {
   Block block;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t high = first_half_of(keys + i * stride);
+    const std::uint64_t high = trie_first_half_of(keys + i * stride);
     std::uint32_t rest = static_cast<std::uint32_t>(high >> 16);
-    block.biased_chunk[i] = biased(rest);
+    block.biased_chunk[i] = SearchNode::biased(rest);
     const std::atomic<TrieRef>* top = view.top + (high >> 48);
     const TrieRef ref = top->load(std::memory_order_acquire);
     const std::byte* place = reinterpret_cast<const std::byte*>(top);
@@ -90,49 +67,61 @@ HWY_INLINE void lookup_block(const TrieView view, const std::uint8_t* keys, std:
   std::size_t searching = 0;
   std::size_t indexing = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const TrieRef ref = TrieView::load(block.place[i]);
+    TrieRef ref = TrieView::load(block.place[i]);
+    if (HWY_UNLIKELY(ref == 0)) ref = trie_leaf_ref(kRootLeaf);
     const std::byte* place = view.place(ref, block.rest[i]);
     refs[i] = ref;
     block.place[i] = place;
     __builtin_prefetch(place);
+    const bool index = has_index(ref);
     block.searching[searching] = static_cast<std::uint8_t>(i);
-    searching += ref >> 31;
+    searching += index | is_leaf(ref) ? 0U : 1U;
     block.indexing[indexing] = static_cast<std::uint8_t>(i);
-    indexing += has_index(ref) ? 1U : 0U;
+    indexing += index ? 1U : 0U;
   }
-  for (std::size_t a = 0; a < indexing; ++a) {
-    const std::size_t i = block.indexing[a];
-    if (HWY_UNLIKELY(has_top_bit(refs[i]))) continue;  // deeper, and in the other list already
-    TrieRef ref = TrieView::load(block.place[i]);
-    while (HWY_UNLIKELY(trie_tag_of(ref) == TrieTag::kDirect))
-      ref = TrieView::load(view.place(ref, block.rest[i]));
-    refs[i] = ref;
-    __builtin_prefetch(view.line(ref));
-    block.searching[searching] = static_cast<std::uint8_t>(i);
-    searching += ref >> 31;
+  while (indexing != 0) {
+    const std::size_t standing = indexing;
+    indexing = 0;
+    for (std::size_t a = 0; a < standing; ++a) {
+      const std::size_t i = block.indexing[a];
+      if (HWY_UNLIKELY(is_deeper(refs[i]))) {
+        net::Ipv6Address address;
+        std::memcpy(address.bytes.data(), keys + i * stride, sizeof address.bytes);
+        refs[i] = trie_leaf_ref(finish_lookup(view, refs[i], address, kTrieTopBits, 0, 0));
+        continue;
+      }
+      const TrieRef ref = TrieView::load(block.place[i]);
+      refs[i] = ref;
+      block.place[i] = view.place(ref, block.rest[i]);
+      __builtin_prefetch(block.place[i]);
+      const bool index = has_index(ref);
+      block.searching[searching] = static_cast<std::uint8_t>(i);
+      searching += index | is_leaf(ref) ? 0U : 1U;
+      block.indexing[indexing] = static_cast<std::uint8_t>(i);
+      indexing += index ? 1U : 0U;
+    }
   }
   while (searching != 0) {
     const std::size_t standing = searching;
     searching = 0;
     for (std::size_t a = 0; a < standing; ++a) {
       const std::size_t i = block.searching[a];
-      const TrieRef ref = refs[i];
-      if (HWY_UNLIKELY(has_index(ref))) {  // deeper
+      if (HWY_UNLIKELY(has_index(refs[i]))) {  // deeper
         net::Ipv6Address address;
         std::memcpy(address.bytes.data(), keys + i * stride, sizeof address.bytes);
-        refs[i] = finish_lookup(view, ref, address, kTrieTopBits, 0, 0) << kTriePayloadShift;
+        refs[i] = trie_leaf_ref(finish_lookup(view, refs[i], address, kTrieTopBits, 0, 0));
         continue;
       }
-      const SearchNode& node = view.node(ref);
+      const SearchNode& node = view.node(refs[i]);
       const TrieRef next =
           node.refs[rank_in(node, block.biased_chunk[i])].load(std::memory_order_acquire);
       refs[i] = next;
       __builtin_prefetch(view.line(next));
       block.searching[searching] = static_cast<std::uint8_t>(i);
-      searching += next >> 31;
+      searching += is_leaf(next) ? 0U : 1U;
     }
   }
-  for (std::size_t i = 0; i < count; ++i) refs[i] >>= kTriePayloadShift;  // all are leaves
+  for (std::size_t i = 0; i < count; ++i) refs[i] = trie_payload_of(refs[i]);  // all are leaves
 }
 
 }  // namespace
@@ -145,35 +134,12 @@ void lookup_many_here(const TrieView& view, const std::uint8_t* keys, std::size_
   if (done != count) lookup_block(view, keys + done * stride, stride, leaves + done, count - done);
 }
 
-// One array, perhaps a second one, at most two search nodes: nearly every address, without a branch in between.
-LeafId lookup_one_here(const TrieView& shared, const net::Ipv6Address& address) {
-  const TrieView view = shared;
-  const std::uint64_t high = first_half_of(address.bytes.data());
-  const auto chunk = static_cast<std::uint32_t>(high >> 16);
-  std::uint32_t rest = chunk;
-  TrieRef ref = view.top[high >> 48].load(std::memory_order_acquire);
-  if (HWY_LIKELY(has_index(ref))) {
-    ref = TrieView::load(view.place(ref, rest));
-    const bool direct = trie_tag_of(ref) == TrieTag::kDirect;
-    ref = choose(direct, TrieView::load(view.place(choose(direct, ref, 0), rest)), ref);
-    ref = search_step(view, ref, biased(chunk));
-    ref = search_step(view, ref, biased(chunk));
-  }
-  if (HWY_LIKELY(trie_tag_of(ref) == TrieTag::kLeaf)) return trie_payload_of(ref);
-  return finish_lookup(view, ref, address, kTrieTopBits, chunk, rest);
-}
-
 }  // namespace sidestep::fib::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace sidestep::fib {
-HWY_EXPORT(lookup_one_here);
 HWY_EXPORT(lookup_many_here);
-
-LeafId lookup_one(const TrieView& view, const net::Ipv6Address& address) noexcept {
-  return HWY_DYNAMIC_DISPATCH(lookup_one_here)(view, address);
-}
 
 void lookup_many(const TrieView& view, const net::Ipv6Address* first, std::size_t stride,
                  LeafId* leaves, std::size_t count) noexcept {

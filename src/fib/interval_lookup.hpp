@@ -17,22 +17,29 @@ namespace sidestep::fib {
 enum class TrieTag : std::uint8_t { kLeaf, kDirect, kSearch, kDeeper };
 inline constexpr unsigned kTriePayloadShift = 6;
 inline constexpr TrieRef kTrieIndexBits = (1U << kTriePayloadShift) - 1;
-inline constexpr TrieRef kTrieTopBit = 1U << 31;
+inline constexpr TrieRef kTrieLeafBit = 1U << 31;
+inline constexpr TrieRef kTrieDeeperBit = 1U << 30;
+inline constexpr TrieRef kTriePayload = ~(kTrieLeafBit | kTrieDeeperBit | kTrieIndexBits);
 inline constexpr unsigned kTrieTopBits = 16;
 inline constexpr unsigned kTrieChunkBits = 32;
 static_assert(LinePool::kLineBytes == std::size_t{1} << kTriePayloadShift);
+static_assert(kTriePayloadShift + LinePool::kLineBits == 30);
 
 constexpr bool has_index(TrieRef ref) { return (ref & kTrieIndexBits) != 0; }
-constexpr bool has_top_bit(TrieRef ref) { return (ref & kTrieTopBit) != 0; }
+constexpr bool is_leaf(TrieRef ref) { return (ref & kTrieLeafBit) != 0; }
+constexpr bool is_deeper(TrieRef ref) { return (ref & kTrieDeeperBit) != 0; }
 constexpr TrieTag trie_tag_of(TrieRef ref) {
-  return static_cast<TrieTag>(((ref >> 31) << 1) | (has_index(ref) ? 1U : 0U));
+  if (is_leaf(ref)) return TrieTag::kLeaf;
+  if (is_deeper(ref)) return TrieTag::kDeeper;
+  return has_index(ref) ? TrieTag::kDirect : TrieTag::kSearch;
 }
 /// Bits of the chunk that index an array; 0 for a search node and a leaf.
 constexpr unsigned trie_index_bits_of(TrieRef ref) { return ref & kTrieIndexBits; }
 /// Line, or number of a leaf.
 constexpr std::uint32_t trie_payload_of(TrieRef ref) {
-  return (ref & ~kTrieTopBit) >> kTriePayloadShift;
+  return (ref & kTriePayload) >> kTriePayloadShift;
 }
+constexpr TrieRef trie_leaf_ref(LeafId leaf) { return kTrieLeafBit | (leaf << kTriePayloadShift); }
 
 /// The chunk of an address at a bit position; the last one has 16 bits, at the top.
 inline std::uint32_t trie_chunk_of(const net::Ipv6Address& address, unsigned position) noexcept {
@@ -41,15 +48,27 @@ inline std::uint32_t trie_chunk_of(const net::Ipv6Address& address, unsigned pos
   return std::endian::native == std::endian::little ? std::byteswap(chunk) : chunk;
 }
 
+/// The first 64 bits of an address.
+inline std::uint64_t trie_first_half_of(const std::uint8_t* address) noexcept {
+  std::uint64_t high = 0;
+  std::memcpy(&high, address, sizeof high);
+  return std::endian::native == std::endian::little ? std::byteswap(high) : high;
+}
+
 /// What a lookup reads of a trie and its pools. Acquire loads pair with the release stores of updates: what a reference
 /// names was complete before.
 struct TrieView {
   const std::atomic<TrieRef>* top;
   const std::byte* lines;
 
-  /// The line that a reference names (a leaf: some line).
+  /// What the first array holds, with a leaf in place of zero.
+  [[nodiscard]] TrieRef top_ref(std::size_t index) const noexcept {
+    const TrieRef ref = top[index].load(std::memory_order_acquire);
+    return ref != 0 ? ref : trie_leaf_ref(kRootLeaf);
+  }
+  /// The line that a reference names; of a leaf, line 0.
   [[nodiscard]] const std::byte* line(TrieRef ref) const noexcept {
-    return lines + (ref & ~(kTrieTopBit | kTrieIndexBits));
+    return lines + (ref & kTriePayload & ~leaf_mask(ref));
   }
   [[nodiscard]] const SearchNode& node(TrieRef ref) const noexcept {
     return *reinterpret_cast<const SearchNode*>(line(ref));
@@ -60,23 +79,38 @@ struct TrieView {
     rest = static_cast<std::uint32_t>(shifted);
     return line(ref) + (shifted >> 32) * sizeof(TrieRef);
   }
+  /// All ones for a leaf, else zero.
+  [[nodiscard]] static TrieRef leaf_mask(TrieRef ref) noexcept {
+    return static_cast<TrieRef>(static_cast<std::int32_t>(ref) >> 31);
+  }
   [[nodiscard]] static TrieRef load(const std::byte* place) noexcept {
     return reinterpret_cast<const std::atomic<TrieRef>*>(place)->load(std::memory_order_acquire);
   }
 };
 
 /// How many separators are below `key`: the index of its reference. Example: starts 10, 20; key 9 → 0, key 10 → 1, key 25 → 2.
-[[nodiscard]] inline unsigned rank_of(const SearchNode& node, std::uint32_t key) noexcept {
-  const auto biased = static_cast<std::int32_t>(key ^ 0x8000'0000U);
-  unsigned count = 0;
-  for (const std::int32_t separator : node.separators) count += biased > separator ? 1U : 0U;
-  return count;
+///
+/// In vectors that every processor has, so that it can be inlined anywhere.
+[[nodiscard]] inline std::size_t rank_of(const SearchNode& node, std::uint32_t key) noexcept {
+  using Lanes [[gnu::vector_size(16)]] = std::int32_t;
+  const auto* const words = reinterpret_cast<const std::byte*>(&node);
+  Lanes first;
+  Lanes second;
+  std::memcpy(&first, words, sizeof first);  // the node itself and three separators
+  std::memcpy(&second, words + sizeof first, sizeof second);
+  const std::int32_t biased = SearchNode::biased(key);
+  const Lanes wanted = {biased, biased, biased, biased};
+  // A comparison that holds is −1.
+  Lanes below = ((wanted > first) & Lanes{0, -1, -1, -1}) + (wanted > second);
+  below += __builtin_shufflevector(below, below, 2, 3, 0, 1);
+  return static_cast<std::size_t>(-(below[0] + below[1]));
 }
 
 /// The rest of a lookup that stands at `ref` in the chunk at `position`, of whose bits arrays have used those that are
 /// shifted out of `rest`.
-inline LeafId finish_lookup(const TrieView& view, TrieRef ref, const net::Ipv6Address& address,
-                            unsigned position, std::uint32_t chunk, std::uint32_t rest) noexcept {
+[[gnu::noinline]] inline LeafId finish_lookup(const TrieView& view, TrieRef ref,
+                                              const net::Ipv6Address& address, unsigned position,
+                                              std::uint32_t chunk, std::uint32_t rest) noexcept {
   for (;;) {
     switch (trie_tag_of(ref)) {
       case TrieTag::kLeaf:
@@ -97,8 +131,48 @@ inline LeafId finish_lookup(const TrieView& view, TrieRef ref, const net::Ipv6Ad
   }
 }
 
-/// One lookup, with the shortest wait that the processor's instructions allow.
-[[nodiscard]] LeafId lookup_one(const TrieView& view, const net::Ipv6Address& address) noexcept;
+// Steps that leave a leaf as it is, without a branch: which references are leaves cannot be predicted. A leaf is sent to
+// line 0, whose words are zero but for separators that no key is above, and put together with what it finds there.
+
+/// One array of this chunk. A search node stays as well, by its first word.
+[[nodiscard]] inline TrieRef trie_direct_step(const TrieView& view, TrieRef ref,
+                                              std::uint32_t& rest) noexcept {
+  return TrieView::load(view.place(ref, rest)) | (ref & TrieView::leaf_mask(ref));
+}
+
+/// One search node.
+[[nodiscard]] inline TrieRef trie_search_step(const TrieView& view, TrieRef ref,
+                                              std::uint32_t chunk) noexcept {
+  const SearchNode& node = view.node(ref);
+  return node.refs[rank_of(node, chunk)].load(std::memory_order_acquire) |
+         (ref & TrieView::leaf_mask(ref));
+}
+
+/// One lookup: up to three arrays and two search nodes, nearly every address, without a branch in between, so that the
+/// processor can be busy with the next lookup while this one waits for memory.
+[[nodiscard]] inline LeafId lookup_one(const TrieView& view,
+                                       const net::Ipv6Address& address) noexcept {
+  const std::uint64_t high = trie_first_half_of(address.bytes.data());
+  const auto chunk = static_cast<std::uint32_t>(high >> 16);
+  std::uint32_t rest = chunk;
+  const TrieRef top = view.top[high >> 48].load(std::memory_order_acquire);
+  if (top == 0) [[unlikely]]
+    return kRootLeaf;
+  const TrieRef first = trie_direct_step(view, top, rest);
+  const TrieRef second = trie_direct_step(view, first, rest);
+  const TrieRef third = trie_direct_step(view, second, rest);
+  // Whoever goes deeper has taken a wrong turn behind that.
+  const TrieRef deeper = (top | first | second | third) & kTrieDeeperBit;
+  if ((deeper | (third & kTrieIndexBits)) == 0) [[likely]] {
+    TrieRef ref = trie_search_step(view, third, chunk);
+    if (!is_deeper(ref)) [[likely]] {
+      ref = trie_search_step(view, ref, chunk);
+      if (is_leaf(ref)) [[likely]]
+        return trie_payload_of(ref);
+    }
+  }
+  return finish_lookup(view, top, address, kTrieTopBits, chunk, chunk);
+}
 
 /// Many lookups at once: their loads overlap, and search nodes are compared with the widest vectors that the processor has.
 /// @param first   the first address; the next one is `stride` bytes behind, and so on

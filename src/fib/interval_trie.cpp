@@ -11,9 +11,10 @@
 //   search node      a cache line of seven separators and eight references: count the separators not above the key
 //   deeper k, line   some prefix goes on behind this chunk: a direct node over the next chunk
 //
-// A run of at most kBucketMax intervals is a bucket: one search node, or one over several. Where there are more, a
-// direct node spreads them, some six to an entry, and buckets (or further direct nodes) hang below. Most addresses of a real
-// table meet the first array, one or two direct nodes and one or two search nodes.
+// A run of a few intervals is a bucket: one search node, or one over several. Where there are more, a direct node spreads
+// them, and buckets (or further direct nodes) hang below. How wide a direct node is follows from what each width would cost,
+// in steps of lookups and in memory (best_shape()): memory beyond the nearest cache is what lookups wait for. Most addresses
+// of a real table meet the first array, one to three direct nodes and at most two search nodes.
 //
 // A prefix that is put in takes over, inside its range, the intervals of the next shorter prefix, and one that is taken
 // out gives them back; both are the same edit with `from` and `to` exchanged. The owner of an interval knows its next
@@ -23,7 +24,7 @@
 #include "fib/interval_trie.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -41,13 +42,9 @@ constexpr std::size_t kFanOut = SearchNode::kFanOut;
 // Bounds that decide the shape, measured on a real table: see docs/bench.md.
 constexpr std::size_t kBucketMax = 64;               // intervals; more become a direct node
 constexpr std::size_t kBucketMost = kBucketMax + 4;  // while it is edited, before it becomes one
-constexpr std::size_t kBucketMin = 6;          // a direct node with fewer becomes a bucket again
-constexpr double kIntervalsPerEntry = 12.0;    // of a direct node whose intervals lie evenly
-constexpr double kIntervalsPerEntryMin = 1.0;  // of one that is made wider because they do not
-constexpr double kCrowdedShare =
-    0.2;  // of the intervals may lie in entries that need a direct node of their own
-constexpr std::size_t kIntervalsPerEntryMax = 48;  // a direct node with more is spread anew
-
+constexpr std::size_t kBucketMin = 12;     // a direct node with fewer becomes a bucket again
+constexpr double kCostOfLine = 2.5;        // in steps of a lookup, one for each interval
+constexpr double kWorthReshaping = 1.125;  // a shape that costs more is built anew
 constexpr std::size_t kEditsPerEntry = 4;  // after which a direct node is looked at in any case
 
 constexpr std::size_t kLinesMax = std::size_t{1} << LinePool::kLineBits;
@@ -59,16 +56,14 @@ constexpr Tag tag_of(TrieRef ref) { return trie_tag_of(ref); }
 constexpr unsigned index_bits_of(TrieRef ref) { return trie_index_bits_of(ref); }
 constexpr std::uint32_t line_of(TrieRef ref) { return trie_payload_of(ref); }
 constexpr LeafId leaf_of(TrieRef ref) { return trie_payload_of(ref); }
-constexpr TrieRef leaf_ref(LeafId leaf) { return leaf << kTriePayloadShift; }
-constexpr TrieRef search_ref(std::uint32_t line) {
-  return kTrieTopBit | (line << kTriePayloadShift);
-}
+constexpr TrieRef leaf_ref(LeafId leaf) { return trie_leaf_ref(leaf); }
+constexpr TrieRef search_ref(std::uint32_t line) { return line << kTriePayloadShift; }
 constexpr TrieRef direct_ref(unsigned index_bits, std::uint32_t line) {
   return (line << kTriePayloadShift) | index_bits;
 }
 // The same array, seen from outside its chunk, and back.
-constexpr TrieRef deeper_of(TrieRef direct) { return direct | kTrieTopBit; }
-constexpr TrieRef direct_of(TrieRef deeper) { return deeper & ~kTrieTopBit; }
+constexpr TrieRef deeper_of(TrieRef direct) { return direct | kTrieDeeperBit; }
+constexpr TrieRef direct_of(TrieRef deeper) { return deeper & ~kTrieDeeperBit; }
 
 // A line holds sixteen references, so an array has at least as many.
 constexpr unsigned kIndexBitsMin = 4;
@@ -103,37 +98,66 @@ bool ends_with_zeros(const net::Ipv6Address& address, unsigned position) {
   return true;
 }
 
-// How many of the intervals fall into entries that would need an array of their own.
+// What a shape costs: steps of lookups, one lookup for each interval, and memory in the same currency.
+
+double cost_of_lines(double lines) { return lines * kCostOfLine; }
+
+// Nodes over nodes.
+double cost_of_two_levels(std::size_t intervals) {
+  const auto count = static_cast<double>(intervals);
+  return 2 * count + cost_of_lines(1 + count / kFanOut);
+}
+
+// What hangs below one entry of an array; of what will be an array in its turn, an estimate.
+double cost_below_entry(std::size_t intervals) {
+  const auto count = static_cast<double>(intervals);
+  if (intervals <= 1) return 0;
+  if (intervals <= kFanOut) return count + cost_of_lines(1);
+  if (intervals <= kBucketMax) return cost_of_two_levels(intervals);
+  return 3.5 * count + cost_of_lines(count / 4);
+}
+
 template <typename Intervals>
-std::size_t crowded_count(const Intervals& intervals, std::uint32_t low, unsigned part_bits) {
-  std::size_t crowded = 0;
+double cost_of_array(const Intervals& intervals, std::uint32_t low, unsigned region_bits,
+                     unsigned index_bits) {
+  const unsigned part_bits = region_bits - index_bits;
+  double cost = static_cast<double>(intervals.size()) +
+                cost_of_lines(static_cast<double>(1U << (index_bits - kIndexBitsMin)));
   std::size_t first = 0;
   for (std::size_t i = 1; i <= intervals.size(); ++i) {
     const bool ends = i == intervals.size() || (intervals[i].start - low) >> part_bits !=
                                                    (intervals[first].start - low) >> part_bits;
     if (!ends) continue;
-    if (i - first > kBucketMax) crowded += i - first;
+    // An interval that began before the entry has a part in it.
+    const bool begun = ((intervals[first].start - low) & ((1U << part_bits) - 1)) != 0;
+    cost += cost_below_entry(i - first + (begun ? 1 : 0));
     first = i;
   }
-  return crowded;
+  return cost;
 }
 
-// As wide as it takes to spread the intervals well, prefixes coming in clusters; but not wider than they are worth.
+struct Shape {
+  unsigned index_bits = 0;  // 0: a bucket
+  double cost = 0;
+};
+
+// The cheapest shape for intervals that fill no single node.
 template <typename Intervals>
-unsigned suggested_index_bits(const Intervals& intervals, std::uint32_t low, unsigned region_bits) {
-  const double count = static_cast<double>(intervals.size());
+Shape best_shape(const Intervals& intervals, std::uint32_t low, unsigned region_bits) {
+  const std::size_t count = intervals.size();
   const unsigned limit = std::min(kIndexBitsMax, region_bits);
-  const auto clamped = [&](double bits) {
-    return std::clamp(static_cast<unsigned>(std::max(std::lround(bits), 0L)),
-                      std::min(kIndexBitsMin, limit), limit);
-  };
-  unsigned bits = clamped(std::log2(count / kIntervalsPerEntry));
-  const unsigned most = clamped(std::log2(count / kIntervalsPerEntryMin));
-  const double crowded_most = count * kCrowdedShare;
-  while (bits<most&& static_cast<double>(crowded_count(intervals, low, region_bits - bits))>
-             crowded_most)
-    ++bits;
-  return bits;
+  Shape best{.cost = std::numeric_limits<double>::infinity()};
+  if (count <= kFanOut) {
+    best.cost = cost_below_entry(count);
+  } else if (count <= kBucketMax) {
+    best.cost = cost_of_two_levels(count);
+  }
+  for (unsigned bits = kIndexBitsMin; bits <= limit; ++bits) {
+    if (cost_of_lines(static_cast<double>(1U << (bits - kIndexBitsMin))) > best.cost) break;
+    const double cost = cost_of_array(intervals, low, region_bits, bits);
+    if (cost < best.cost) best = {bits, cost};
+  }
+  return best;
 }
 
 }  // namespace
@@ -204,7 +228,10 @@ TriePools::TriePools() : lines(kLinesMax), leaves(kLeavesMax), values(kLeavesMax
   // Lookups that stand at no node look at line 0 all the same.
   const auto spare = lines.allocate(0);
   SIDESTEP_ASSERT(spare == 0);
-  (new (lines.line(spare)) SearchNode)->separators.fill(SearchNode::kUnused);
+  // Memory of a pool that was never given out is zero.
+  auto* const node = new (lines.line(spare)) SearchNode;
+  node->self = 0;
+  node->separators.fill(SearchNode::kUnused);
 }
 
 IntervalTrie::IntervalTrie() : IntervalTrie(std::make_shared<TriePools>()) {}
@@ -225,12 +252,6 @@ LeafId IntervalTrie::allocate_leaf(const net::Prefix& prefix, LeafId parent, Lea
 }
 
 // ---- Lookup
-
-TrieView IntervalTrie::view() const noexcept { return {top_.base(), pools_->lines.line(0)}; }
-
-LeafId IntervalTrie::lookup(const net::Ipv6Address& address) const noexcept {
-  return lookup_one(view(), address);
-}
 
 void IntervalTrie::lookup_batch(std::span<const net::Ipv6Address> addresses,
                                 std::span<LeafId> leaves) const noexcept {
@@ -276,7 +297,7 @@ void IntervalTrie::apply(const net::Prefix& prefix, LeafId from, LeafId to) {
   const std::uint32_t span =
       prefix.length() >= kTrieTopBits ? 1 : 1U << (kTrieTopBits - prefix.length());
   for (std::uint32_t top = first; top < first + span; ++top) {
-    const Ref before = top_.base()[top].load(std::memory_order_relaxed);  // we are the only writer
+    const Ref before = view().top_ref(top);
     const Ref after = this->edit(before, Region{}, edit);
     if (after != before)
       top_.base()[top].store(after,
@@ -323,13 +344,13 @@ void IntervalTrie::replace_owners_below(Ref ref, const Edit& edit) {
                   std::memory_order_release);  // pairs with the acquire in step() and finish()
   };
   if (tag_of(ref) == Tag::kSearch) {
-    auto& refs = node(ref).refs;
+    SearchNode& at = node(ref);
     for (std::size_t i = 0; i < kFanOut; ++i) {
       // Unused places repeat the last reference; below it the work is done once.
-      const Ref below = refs[i].load(std::memory_order_relaxed);
+      const Ref below = at.refs[i].load(std::memory_order_relaxed);
       const bool repeated = i != 0 && tag_of(below) != Tag::kLeaf &&
-                            below == refs[i - 1].load(std::memory_order_relaxed);
-      if (!repeated) replace_in(refs[i]);
+                            below == at.refs[i - 1].load(std::memory_order_relaxed);
+      if (!repeated) replace_in(at.refs[i]);
     }
     return;
   }
@@ -367,12 +388,12 @@ void IntervalTrie::rewrite(std::span<const Interval> before, std::uint32_t high,
 
 // In a bucket of several lines: an edit that stays inside one line, and fits in, makes only that line anew.
 bool IntervalTrie::edit_line(SearchNode& above, const Region& region, const Edit& edit) {
-  const unsigned at = rank_of(above, edit.first);
+  const std::size_t at = rank_of(above, edit.first);
   if (edit.first < region.low || at != rank_of(above, edit.last)) return false;
   const Ref line = above.refs[at].load(std::memory_order_relaxed);
   if (tag_of(line) != Tag::kSearch) return false;
   const std::uint32_t low = at == 0 ? region.low : SearchNode::start_of(above.separators[at - 1]);
-  const std::uint32_t high = above.separators[at] == SearchNode::kUnused
+  const std::uint32_t high = at + 1 == kFanOut || above.separators[at] == SearchNode::kUnused
                                  ? region.high()
                                  : SearchNode::start_of(above.separators[at]) - 1;
   BucketIntervals before;
@@ -425,25 +446,22 @@ IntervalTrie::Ref IntervalTrie::edit_direct(Ref ref, const Region& region, const
   auto& shape = direct_shapes_[line_of(ref)];
   shape.boundaries += edit.boundaries_added - added_before;
   ++shape.edits;
-  const auto entry_count = std::size_t{1} << index_bits;
-  const bool crowded =
-      shape.boundaries > static_cast<std::int64_t>(entry_count * kIntervalsPerEntryMax) &&
-      index_bits < std::min(kIndexBitsMax, region.bits);
+  const bool crowded = shape.boundaries > 2 * shape.boundaries_seen + 16;
   const bool drained = shape.boundaries < shape.boundaries_seen / 2;
+  const auto entry_count = std::size_t{1} << index_bits;
   if (!crowded && !drained && shape.edits < kEditsPerEntry * entry_count) return ref;
   shape.edits = 0;
   shape.boundaries_seen = shape.boundaries;
   return reshape(ref, region);
 }
 
-// Looks at how full a direct node has become and spreads it anew where another width fits better.
+// Looks at how full a direct node has become and builds it anew where another shape is clearly better.
 IntervalTrie::Ref IntervalTrie::reshape(Ref ref, const Region& region) {
   Intervals intervals;
   collect(ref, region.low, region, intervals);
-  const unsigned wanted = suggested_index_bits(intervals, region.low, region.bits);
-  const unsigned present = index_bits_of(ref);
-  const bool fits =
-      intervals.size() >= kBucketMin && wanted + 1 >= present && wanted <= present + 1;
+  const bool fits = intervals.size() >= kBucketMin &&
+                    cost_of_array(intervals, region.low, region.bits, index_bits_of(ref)) <=
+                        best_shape(intervals, region.low, region.bits).cost * kWorthReshaping;
   if (fits) return ref;
   const Ref built = build(intervals, region);
   dispose(ref);
@@ -597,15 +615,14 @@ IntervalTrie::Ref IntervalTrie::build_chunk(std::span<const WideInterval> wide, 
 }
 
 IntervalTrie::Ref IntervalTrie::build(std::span<const Interval> intervals, const Region& region) {
-  if (intervals.size() == 1) return intervals[0].ref;
-  if (intervals.size() <= kBucketMax || region.bits < kIndexBitsMin) return build_search(intervals);
-  return build_direct(intervals, region, suggested_index_bits(intervals, region.low, region.bits));
+  if (intervals.size() <= kFanOut) return build_search_node(intervals);
+  const Shape shape = best_shape(intervals, region.low, region.bits);
+  return shape.index_bits == 0 ? build_search(intervals)
+                               : build_direct(intervals, region, shape.index_bits);
 }
 
-// One search node, or as few levels of evenly filled ones as it takes.
+// One search node over evenly filled ones of one line.
 IntervalTrie::Ref IntervalTrie::build_search(std::span<const Interval> intervals) {
-  if (intervals.size() <= kFanOut) return build_search_node(intervals);
-  // A level is at most an eighth of the one below it, and half full at least.
   SIDESTEP_ASSERT(intervals.size() <= kBucketMost);
   const std::size_t node_count = (intervals.size() + kFanOut - 1) / kFanOut;
   BucketIntervals above;
@@ -615,17 +632,20 @@ IntervalTrie::Ref IntervalTrie::build_search(std::span<const Interval> intervals
     above.push_back({intervals[taken].start, build_search_node(intervals.subspan(taken, count))});
     taken += count;
   }
-  return build_search(above.span());
+  return build_search_node(above.span());
 }
 
 IntervalTrie::Ref IntervalTrie::build_search_node(std::span<const Interval> intervals) {
   if (intervals.size() == 1) return intervals[0].ref;
+  SIDESTEP_ASSERT(intervals.size() <= kFanOut);
   const auto line = pools_->lines.allocate(0);
   auto* const made = new (pools_->lines.line(line)) SearchNode;
+  made->self = search_ref(line);
   for (std::size_t i = 0; i < kFanOut; ++i) {
     const auto& interval = intervals[std::min(i, intervals.size() - 1)];
     // Relaxed: published with the release store of the reference to this node.
     made->refs[i].store(interval.ref, std::memory_order_relaxed);
+    if (i + 1 == kFanOut) break;
     const bool used = i + 1 < intervals.size();
     made->separators[i] =
         used ? SearchNode::separator(intervals[i + 1].start) : SearchNode::kUnused;
@@ -661,10 +681,10 @@ void IntervalTrie::dispose(Ref ref) {
     if (tag_of(below) == Tag::kSearch || tag_of(below) == Tag::kDirect) dispose(below);
   };
   if (tag_of(ref) == Tag::kSearch) {
-    const auto& refs = node(ref).refs;
+    const SearchNode& at = node(ref);
     Ref previous = leaf_ref(kRootLeaf);
-    for (const auto& place : refs) {
-      const Ref below = place.load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < kFanOut; ++i) {
+      const Ref below = at.refs[i].load(std::memory_order_relaxed);
       if (below != previous) dispose_node(below);
       previous = below;
     }
@@ -685,10 +705,10 @@ void IntervalTrie::release_below(Ref ref, std::vector<LeafId>& leaves) {
       if (leaf_of(ref) != kRootLeaf) leaves.push_back(leaf_of(ref));
       return;
     case Tag::kSearch: {
-      const auto& refs = node(ref).refs;
+      const SearchNode& at = node(ref);
       Ref previous = leaf_ref(kRootLeaf);
-      for (const auto& place : refs) {
-        const Ref below = place.load(std::memory_order_relaxed);
+      for (std::size_t i = 0; i < kFanOut; ++i) {
+        const Ref below = at.refs[i].load(std::memory_order_relaxed);
         if (below != previous) release_below(below, leaves);
         previous = below;
       }
@@ -708,8 +728,7 @@ void IntervalTrie::release_below(Ref ref, std::vector<LeafId>& leaves) {
 void IntervalTrie::release() {
   if (prefix_count_ == 1) return;
   std::vector<LeafId> leaves;
-  for (std::size_t top = 0; top < kTopCount; ++top)
-    release_below(top_.base()[top].load(std::memory_order_relaxed), leaves);
+  for (std::size_t top = 0; top < kTopCount; ++top) release_below(view().top_ref(top), leaves);
   // A leaf owns many intervals; a covered one may own none, and is found through those that it covers.
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     if (parent(leaves[i]) != kRootLeaf && (i == 0 || leaves[i] != leaves[i - 1]))

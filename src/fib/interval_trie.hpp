@@ -59,7 +59,9 @@ class IntervalTrie {
   void release();
 
   /// The longest prefix that covers `address`.
-  [[nodiscard]] LeafId lookup(const net::Ipv6Address& address) const noexcept;
+  [[nodiscard]] LeafId lookup(const net::Ipv6Address& address) const noexcept {
+    return lookup_one(view(), address);
+  }
   /// The same for many. Equal sizes, asserted.
   void lookup_batch(std::span<const net::Ipv6Address> addresses,
                     std::span<LeafId> leaves) const noexcept;
@@ -121,7 +123,7 @@ class IntervalTrie {
   struct Region;
   class BucketIntervals;
 
-  [[nodiscard]] TrieView view() const noexcept;
+  [[nodiscard]] TrieView view() const noexcept { return {top_.base(), pools_->lines.line(0)}; }
   [[nodiscard]] SearchNode& node(Ref ref) const noexcept {
     return *reinterpret_cast<SearchNode*>(pools_->lines.line(trie_payload_of(ref)));
   }

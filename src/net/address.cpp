@@ -53,14 +53,6 @@ Ipv6Address Ipv6Address::solicited_node() const noexcept {
   return {{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, bytes[13], bytes[14], bytes[15]}};
 }
 
-unsigned common_prefix_length(const Ipv6Address& a, const Ipv6Address& b) noexcept {
-  for (unsigned i = 0; i < 16; ++i) {
-    const auto difference = static_cast<std::uint8_t>(a.bytes[i] ^ b.bytes[i]);
-    if (difference != 0) return i * 8 + static_cast<unsigned>(std::countl_zero(difference));
-  }
-  return 128;
-}
-
 std::optional<Ipv4Address> Ipv4Address::parse(std::string_view text) noexcept {
   return parse_text<Ipv4Address>(AF_INET, text);
 }

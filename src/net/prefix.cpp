@@ -37,12 +37,4 @@ std::string Prefix::to_string() const {
   return fmt::format("{}/{}", address_.to_string(), length_);
 }
 
-bool Prefix::covers(const Ipv6Address& address) const noexcept {
-  return common_prefix_length(address_, address) >= length_;
-}
-
-bool Prefix::covers(const Prefix& other) const noexcept {
-  return other.length_ >= length_ && covers(other.address_);
-}
-
 }  // namespace sidestep::net

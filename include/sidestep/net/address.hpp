@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include <sidestep/net/wire.hpp>
 
 namespace sidestep::net {
 
@@ -61,7 +64,13 @@ struct Ipv6Address {
 static_assert(sizeof(Ipv6Address) == 16 && alignof(Ipv6Address) == 1);
 
 /// Number of leading bits that two addresses share, 0..128.
-[[nodiscard]] unsigned common_prefix_length(const Ipv6Address& a, const Ipv6Address& b) noexcept;
+[[nodiscard]] constexpr unsigned common_prefix_length(const Ipv6Address& a,
+                                                      const Ipv6Address& b) noexcept {
+  const std::uint64_t upper = load_be64(a.bytes.data()) ^ load_be64(b.bytes.data());
+  if (upper != 0) return static_cast<unsigned>(std::countl_zero(upper));
+  const std::uint64_t lower = load_be64(a.bytes.data() + 8) ^ load_be64(b.bytes.data() + 8);
+  return 64 + static_cast<unsigned>(std::countl_zero(lower));
+}
 
 /// An IPv4 address: four bytes in wire order.
 struct Ipv4Address {

@@ -28,8 +28,12 @@ class Prefix {
 
   [[nodiscard]] constexpr const Ipv6Address& address() const noexcept { return address_; }
   [[nodiscard]] constexpr std::uint8_t length() const noexcept { return length_; }
-  [[nodiscard]] bool covers(const Ipv6Address& address) const noexcept;
-  [[nodiscard]] bool covers(const Prefix& other) const noexcept;
+  [[nodiscard]] constexpr bool covers(const Ipv6Address& address) const noexcept {
+    return common_prefix_length(address_, address) >= length_;
+  }
+  [[nodiscard]] constexpr bool covers(const Prefix& other) const noexcept {
+    return other.length_ >= length_ && covers(other.address_);
+  }
   constexpr auto operator<=>(const Prefix&) const noexcept = default;
 
  private:

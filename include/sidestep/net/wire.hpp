@@ -46,6 +46,9 @@ class Be32 {
 [[nodiscard]] constexpr std::uint32_t load_be32(const std::uint8_t* bytes) noexcept {
   return (std::uint32_t{load_be16(bytes)} << 16) | load_be16(bytes + 2);
 }
+[[nodiscard]] constexpr std::uint64_t load_be64(const std::uint8_t* bytes) noexcept {
+  return (std::uint64_t{load_be32(bytes)} << 32) | load_be32(bytes + 4);
+}
 constexpr void store_be16(std::uint8_t* bytes, std::uint16_t host) noexcept {
   bytes[0] = static_cast<std::uint8_t>(host >> 8);
   bytes[1] = static_cast<std::uint8_t>(host);
