@@ -55,7 +55,8 @@ void LookupReader::read_section() {
   read_switched();
   for (int i = 0; i < 8; ++i) read_one();
   // Whatever the writer did meanwhile, what was borrowed first still says what it said.
-  if (Facts::of(held.dst.get()) != facts) report(question, Facts::of(held.dst.get()), 0);
+  if (Facts::of(held.dst.get()) != facts)
+    report("a borrow says something else now", question, Facts::of(held.dst.get()));
   keep(held);
 }
 
@@ -92,7 +93,8 @@ void LookupReader::read_switched() {
   for (std::size_t i = 0; i < flows.size(); ++i) {
     const Question question{&subject, done, flows[i]};
     const std::uint64_t version = judge(question, used[i]);
-    if (version != first.value_or(version)) report(question, Facts::of(used[i].dst.get()), 0);
+    if (version != first.value_or(version))
+      report("another version in one batch", question, Facts::of(used[i].dst.get()));
     first = version;
   }
 }
@@ -115,17 +117,17 @@ std::uint64_t LookupReader::judge(const Question& question, const lookup::Answer
   const std::uint64_t done = question.subject->done();
   const std::uint64_t begun = question.subject->begun();
   const auto version = question.subject->find(facts, question.done_before, begun);
-  if (!version || facts.is_poisoned()) report(question, facts, begun);
+  if (!version || facts.is_poisoned()) report("no version allows this", question, facts);
   if (!version) return begun;
   seen_.age.add(done > *version ? done - *version : 0);
   return *version;
 }
 
-void LookupReader::report(const Question& question, const Facts& facts, std::uint64_t begun) {
+void LookupReader::report(const char* what, const Question& question, const Facts& facts) {
   if (++seen_.faults > kFaultsShown) return;
-  fmt::print("fault: {}, {} from {}, versions {} to {}: {}\n", question.subject->name(),
+  fmt::print("fault: {}: {}, {} from {}, versions {} to {}: {}\n", what, question.subject->name(),
              question.flow.destination.to_string(), question.flow.source.to_string(),
-             question.done_before, begun, facts.to_string());
+             question.done_before, question.subject->begun(), facts.to_string());
 }
 
 void LookupReader::keep(const lookup::Answer& answer) {

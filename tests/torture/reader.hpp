@@ -60,7 +60,7 @@ class LookupReader {
   [[nodiscard]] Question ask();
   /// Judges an answer; the version that it shows.
   std::uint64_t judge(const Question& question, const lookup::Answer& answer);
-  void report(const Question& question, const Facts& facts, std::uint64_t begun);
+  void report(const char* what, const Question& question, const Facts& facts);
 
   const World& world_;
   const Subjects& subjects_;
