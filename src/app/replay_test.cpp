@@ -269,14 +269,43 @@ TEST_F(ReplayTest, TakesItsTimeFromTheCapture) {
   EXPECT_EQ(record.time_ns, 100'000'007'000U);
 }
 
+/// An ICMPv6 message from the neighbor on west to the router's address there, of a type, with what follows its first 8 bytes.
+Bytes icmp_to_router(std::uint8_t type, std::uint32_t rest, const Bytes& body) {
+  Bytes packet = ipv6_packet(address("2001:db8:1::9"), address("2001:db8:1::1"), 64, 58,
+                             static_cast<std::uint16_t>(8 + body.size()));
+  packet.resize(48);
+  append(packet, body);
+  packet[40] = type;
+  std::fill(packet.begin() + 41, packet.begin() + 48, std::uint8_t{0});
+  packet[46] = static_cast<std::uint8_t>(rest >> 8);
+  packet[47] = static_cast<std::uint8_t>(rest);
+  const auto checksum = net::upper_layer_checksum(
+      *net::Ipv6Address::parse("2001:db8:1::9"), *net::Ipv6Address::parse("2001:db8:1::1"), 58,
+      std::span<const std::uint8_t>(packet).subspan(40));
+  packet[42] = static_cast<std::uint8_t>(checksum >> 8);
+  packet[43] = static_cast<std::uint8_t>(checksum);
+  return packet;
+}
+
+TEST_F(ReplayTest, WhatAPacketTeachesHoldsForTheNextRecord) {
+  const Bytes about = ipv6_packet(address("2001:db8:1::1"), address("2001:db8:100::1"), 64, 58, 8);
+  const auto large = [](const char* destination) {
+    return pcap_record(
+        ethernet(ipv6_packet(address("2001:db8:1::9"), address(destination), 64, 59, 1400 - 40)));
+  };
+  Bytes capture = pcap_header();
+  append(capture, large("2001:db8:100::1"));
+  append(capture, pcap_record(ethernet(icmp_to_router(2, 1300, about))));
+  append(capture, large("2001:db8:100::1"));
+  append(capture, large("2001:db8:100::2"));
+  const auto object = replay_json({{"west", capture}});
+  EXPECT_EQ(object.at("delivered"), 1);
+  EXPECT_EQ(object.at("forwarded"), (json{{"east", 2}}));
+  EXPECT_EQ(object.at("dropped"), (json{{"too_big_output", 1}}));
+}
+
 TEST_F(ReplayTest, AnswersAndDeliversAndCountsWhatItMakes) {
-  Bytes echo = ipv6_packet(address("2001:db8:1::9"), address("2001:db8:1::1"), 64, 58, 8);
-  echo[40] = 128;
-  const auto checksum = net::upper_layer_checksum(*net::Ipv6Address::parse("2001:db8:1::9"),
-                                                  *net::Ipv6Address::parse("2001:db8:1::1"), 58,
-                                                  std::span<const std::uint8_t>(echo).subspan(40));
-  echo[42] = static_cast<std::uint8_t>(checksum >> 8);
-  echo[43] = static_cast<std::uint8_t>(checksum);
+  const Bytes echo = icmp_to_router(128, 0, {});
   const Bytes udp = ipv6_packet(address("2001:db8:1::9"), address("2001:db8:1::1"), 64, 17, 8);
   const Bytes lost = ipv6_packet(address("2001:db8:1::9"), address("2001:db8:999::1"));
   const Bytes spent = good(1);
