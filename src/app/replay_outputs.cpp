@@ -87,7 +87,7 @@ Result<void> ReplayOutputs::transmitted(const packet::Packet& packet, const std:
     found = devices_.emplace(device, std::move(*writer)).first;
   }
   found->second.write_ethernet(time_ns, packet.meta.destination_mac, packet.meta.source_mac,
-                               packet.bytes());
+                               packet.bytes(), packet.meta.ether_type);
   return {};
 }
 

@@ -65,12 +65,12 @@ void CaptureWriter::write(std::uint64_t time_ns, std::span<const std::uint8_t> f
 
 void CaptureWriter::write_ethernet(std::uint64_t time_ns, const net::MacAddress& destination,
                                    const net::MacAddress& source,
-                                   std::span<const std::uint8_t> packet) {
+                                   std::span<const std::uint8_t> packet, std::uint16_t ether_type) {
   frame_.clear();
   frame_.insert(frame_.end(), destination.bytes.begin(), destination.bytes.end());
   frame_.insert(frame_.end(), source.bytes.begin(), source.bytes.end());
-  frame_.push_back(0x86);
-  frame_.push_back(0xdd);
+  frame_.push_back(static_cast<std::uint8_t>(ether_type >> 8));
+  frame_.push_back(static_cast<std::uint8_t>(ether_type));
   frame_.insert(frame_.end(), packet.begin(), packet.end());
   write(time_ns, frame_);
 }

@@ -33,9 +33,10 @@ class CaptureWriter {
   /// Writes a frame as it is.
   /// Cost: a buffered write; errors show in finish()
   void write(std::uint64_t time_ns, std::span<const std::uint8_t> frame);
-  /// Writes an IPv6 packet in an Ethernet frame; only for LinkType::kEthernet.
+  /// Writes an IPv6 packet, or another if `ether_type` says so, in an Ethernet frame; only for LinkType::kEthernet.
   void write_ethernet(std::uint64_t time_ns, const net::MacAddress& destination,
-                      const net::MacAddress& source, std::span<const std::uint8_t> packet);
+                      const net::MacAddress& source, std::span<const std::uint8_t> packet,
+                      std::uint16_t ether_type = 0x86dd);
   /// Errors: the errno of what went wrong in this or any write before
   Result<void> finish();
   [[nodiscard]] const std::string& path() const noexcept;

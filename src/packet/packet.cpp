@@ -3,7 +3,7 @@
 //
 // A packet owns one block for life, laid out as
 //
-//     | headroom (512)       | IPv6 header … payload | free |
+//     | headroom (2560)      | IPv6 header … payload | free |
 //     0                      begin_                  begin_ + size_
 //
 // assign() puts the bytes behind the full headroom again, so headers that were prepended or removed by the packet before

@@ -26,6 +26,8 @@ enum class Verdict : std::uint8_t {
   kDrop,      ///< see `drop_reason`
 };
 
+inline constexpr std::uint16_t kEtherTypeIpv6 = 0x86dd;
+
 /// How the frame was addressed on the link (kernel: skb->pkt_type).
 enum class L2Class : std::uint8_t { kHost, kBroadcast, kMulticast, kOtherHost };
 
@@ -44,7 +46,9 @@ struct PacketMeta {
   std::uint8_t lookups = 0;      ///< lookups done for it on this node; bounded
   net::MacAddress source_mac{};  ///< received; on kTransmit: to be sent
   net::MacAddress destination_mac{};
-  bool has_mac = false;      ///< false: the link type has no link-layer addresses
+  bool has_mac = false;  ///< false: the link type has no link-layer addresses
+  /// kTransmit: what the bytes are, as Ethernet says it; not IPv6 only behind a decapsulated frame.
+  std::uint16_t ether_type = kEtherTypeIpv6;
   std::uint64_t record = 0;  ///< caller's number for it (capture record), carried along
 };
 
@@ -55,7 +59,8 @@ struct PacketMeta {
 /// Cost:     no allocation after construction
 class Packet {
  public:
-  static constexpr std::size_t kHeadroom = 512;  ///< bytes
+  /// Bytes: an encapsulation by as many segments as an SRH can have, and more by usual ones.
+  static constexpr std::size_t kHeadroom = 2560;
   static constexpr std::size_t kSizeMax =
       65'536 + 64;  ///< bytes; longer frames are refused by assign()
 

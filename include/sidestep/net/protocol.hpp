@@ -71,6 +71,7 @@ inline constexpr std::uint8_t kParameterUnknownNextHeader = 1;
 inline constexpr std::uint8_t kParameterUnknownOption = 2;
 
 // Sizes in bytes.
+inline constexpr std::size_t kEthernetHeaderSize = 14;
 inline constexpr std::size_t kIpv6HeaderSize = 40;
 inline constexpr std::size_t kFragmentHeaderSize = 8;
 inline constexpr std::size_t kIcmpv6HeaderSize = 8;
