@@ -69,7 +69,7 @@ Result<ObjectPtr> build_group(const State& state, const NexthopChange& change,
   return with_members(state, std::move(object));
 }
 
-Result<ObjectPtr> build_single(const State& state, const NexthopChange& change,
+Result<ObjectPtr> build_single(State& state, const NexthopChange& change,
                                fib::NexthopObject object) {
   if (change.hop.device.empty()) {
     return failure(EINVAL, "Device attribute required for non-blackhole and non-fdb nexthops");
@@ -89,7 +89,7 @@ Result<ObjectPtr> build_single(const State& state, const NexthopChange& change,
   return std::make_shared<const fib::NexthopObject>(std::move(object));
 }
 
-Result<ObjectPtr> build_object(const State& state, const NexthopChange& change, NexthopId id) {
+Result<ObjectPtr> build_object(State& state, const NexthopChange& change, NexthopId id) {
   fib::NexthopObject object;
   object.id = id;
   object.protocol = change.protocol;

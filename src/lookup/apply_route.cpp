@@ -32,7 +32,7 @@ bool same_way_out(const fib::Nexthop& a, const fib::Nexthop& b) {
 }
 
 // All hops are checked before the first is inserted, and that each has a gateway before anything else of them.
-Result<std::vector<fib::RouteFields>> build_multipath(const State& state, const RouteChange& change,
+Result<std::vector<fib::RouteFields>> build_multipath(State& state, const RouteChange& change,
                                                       TimeNs now) {
   if (change.hops.empty())
     return failure(EINVAL, "Invalid nexthop configuration - no valid nexthops");

@@ -92,15 +92,18 @@ Result<fib::Encap> resolve_devices(const State& state, const NexthopSpec& spec) 
 
 }  // namespace
 
-Result<std::shared_ptr<const fib::Encap>> build_encap(const State& state, const NexthopSpec& spec) {
+Result<std::shared_ptr<const fib::Encap>> build_encap(State& state, const NexthopSpec& spec) {
   auto encap = resolve_devices(state, spec);
   if (!encap) return std::unexpected(encap.error());
   if (std::holds_alternative<std::monostate>(*encap)) return nullptr;
   if (const auto* seg6 = std::get_if<fib::Seg6Encap>(&*encap)) {
     if (seg6->segments.empty()) return invalid();
-  } else if (const auto* local = std::get_if<fib::Seg6LocalEncap>(&*encap)) {
+  } else if (auto* local = std::get_if<fib::Seg6LocalEncap>(&*encap)) {
     if (!has_required(state, *local)) return invalid();
     if (auto checked = check_flavors(*local); !checked) return std::unexpected(checked.error());
+    if (local->count) {
+      local->counter.value = state.sid_counter_count.fetch_add(1, std::memory_order_relaxed) + 1;
+    }
   }
   return std::make_shared<const fib::Encap>(*std::move(encap));
 }

@@ -12,6 +12,6 @@ namespace sidestep::lookup {
 
 /// A hop's encapsulation, checked as the kernel checks it at insertion; nullptr when there is none.
 /// Errors: EINVAL (a required attribute is missing or out of range), EOPNOTSUPP (flavor), ENODEV
-Result<std::shared_ptr<const fib::Encap>> build_encap(const State& state, const NexthopSpec& spec);
+Result<std::shared_ptr<const fib::Encap>> build_encap(State& state, const NexthopSpec& spec);
 
 }  // namespace sidestep::lookup

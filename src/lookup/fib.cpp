@@ -170,6 +170,11 @@ const fib::Sysctls& Fib::sysctls() const { return *impl_->state.current().sysctl
 std::span<const rules::Rule> Fib::rules() const { return impl_->state.current().rules->plain(); }
 bool Fib::needs_ports() const { return impl_->state.current().rules->needs_ports(); }
 
+std::uint32_t Fib::sid_counter_count() const {
+  // No order is needed: whoever meets a larger number makes room for it.
+  return impl_->state.sid_counter_count.load(std::memory_order_relaxed);
+}
+
 std::vector<TableId> Fib::table_ids() const {
   std::vector<TableId> ids;
   for (const fib::Table* table : impl_->state.current().tables) ids.push_back(table->id());

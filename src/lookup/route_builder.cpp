@@ -116,8 +116,7 @@ TableId table_of(const RouteChange& change) {
   }
 }
 
-Result<fib::Nexthop> build_hop(const State& state, const NexthopSpec& spec,
-                               const HopContext& context) {
+Result<fib::Nexthop> build_hop(State& state, const NexthopSpec& spec, const HopContext& context) {
   const auto named = device_of(state, spec);
   if (!named) return std::unexpected(named.error());
   if (spec.onlink) {
@@ -142,7 +141,7 @@ Result<fib::Nexthop> build_hop(const State& state, const NexthopSpec& spec,
   return hop;
 }
 
-Result<fib::RouteFields> build_route(const State& state, const RouteChange& change,
+Result<fib::RouteFields> build_route(State& state, const RouteChange& change,
                                      const NexthopSpec& spec, TimeNs now) {
   fib::RouteFields fields = plain_fields(change, now);
   IfIndex device;

@@ -19,11 +19,10 @@ struct HopContext {
 
 /// A checked hop (kernel: fib6_nh_init).
 /// Errors: ENODEV, EHOSTUNREACH, EINVAL, EACCES, ENETDOWN, EOPNOTSUPP
-Result<fib::Nexthop> build_hop(const State& state, const NexthopSpec& spec,
-                               const HopContext& context);
+Result<fib::Nexthop> build_hop(State& state, const NexthopSpec& spec, const HopContext& context);
 
 /// Fields of a route with one hop (kernel: ip6_route_info_create). `spec` is not looked at with a nexthop object.
-Result<fib::RouteFields> build_route(const State& state, const RouteChange& change,
+Result<fib::RouteFields> build_route(State& state, const RouteChange& change,
                                      const NexthopSpec& spec, TimeNs now);
 
 /// The table that a route change means.

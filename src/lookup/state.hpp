@@ -95,8 +95,10 @@ class State {
   bool has_vrf_rule = false;                        ///< a VRF was ever made
   ExceptionStore exceptions;
   std::uint64_t last_entry_id = 0;  ///< newest fib::RouteFields::entry_id
-  TimeNs collection_due{};          ///< 0: nothing has a lifetime
-  NexthopId last_nexthop_id{};      ///< newest id that was made up for a nexthop object without one
+  std::atomic<std::uint32_t> sid_counter_count{
+      0};                   ///< given away, the newest fib::SidCounterId; alone, pairs with nothing
+  TimeNs collection_due{};  ///< 0: nothing has a lifetime
+  NexthopId last_nexthop_id{};  ///< newest id that was made up for a nexthop object without one
 
  private:
   [[nodiscard]] bool gets_share(const fib::RouteSlot& slot) const;

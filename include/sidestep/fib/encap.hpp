@@ -40,6 +40,13 @@ enum class Seg6LocalAction : std::uint8_t {
   kEndDT46 = 16,
 };
 
+/// Which of the router's SID counters a SID counts on; 0: none. It is given when the SID is made and is no part of what was
+/// asked for, so all are equal.
+struct SidCounterId {
+  std::uint32_t value = 0;
+  bool operator==(const SidCounterId&) const noexcept { return true; }
+};
+
 /// `encap seg6local action ACTION …`.
 struct Seg6LocalEncap {
   Seg6LocalAction action = Seg6LocalAction::kEnd;
@@ -59,6 +66,7 @@ struct Seg6LocalEncap {
   std::uint8_t lbl_bits = 32;   ///< NEXT-C-SID locator block length (`lblen`)
   std::uint8_t lnfl_bits = 16;  ///< NEXT-C-SID locator node + function length (`nflen`)
   bool count = false;
+  SidCounterId counter{};  ///< with `count`
   bool operator==(const Seg6LocalEncap&) const = default;
 };
 

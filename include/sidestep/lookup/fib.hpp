@@ -99,6 +99,9 @@ class Fib {
   /// Ids of existing tables, ascending.
   [[nodiscard]] std::vector<TableId> table_ids() const;
   [[nodiscard]] const fib::Table* find_table(TableId table) const;
+  /// SID counters given away so far, numbered from 1 (fib::SidCounterId). Each route that counts has its own; numbers are not
+  /// used again. Any thread.
+  [[nodiscard]] std::uint32_t sid_counter_count() const;
   /// Nexthop objects, by id ascending.
   [[nodiscard]] std::vector<std::shared_ptr<const fib::NexthopObject>> nexthops() const;
 
