@@ -32,6 +32,7 @@
 #include "app/replay_record.hpp"
 #include "app/replay_report.hpp"
 #include "app/router.hpp"
+#include "forward/counting_sids.hpp"
 #include "forward/forwarder.hpp"
 #include "io/capture_merge.hpp"
 
@@ -116,6 +117,8 @@ Result<void> Replay::run() {
   auto files = outputs_.finish();
   if (!files) return std::unexpected(files.error());
   report_.files = std::move(*files);
+  for (const auto& sid : forward::counting_sids(router_.fib()))
+    report_.sids.push_back({sid.prefix.to_string(), forwarder_.sid_counts(sid.id)});
   SIDESTEP_ASSERT(report_.accounted() == report_.received);
   for (const auto reason : packet::all_drop_reasons()) {
     const auto index = static_cast<std::size_t>(reason);

@@ -136,6 +136,12 @@ std::string ReplayReport::text() const {
       text += row("  dropped", sum(generated_dropped)) + drop_rows(generated_dropped);
   }
 
+  if (!sids.empty()) text += "\nSIDs that count\n";
+  for (const auto& sid : sids) {
+    text += fmt::format("  {:<28} packets {} bytes {} errors {}\n", sid.prefix, sid.counts.packets,
+                        sid.counts.bytes, sid.counts.errors);
+  }
+
   std::string strange;
   for (std::size_t i = 1; i < oddities.size(); ++i) {
     if (oddities[i] != 0) strange += sub_row(kOddities[i].key, oddities[i], kOddities[i].words);
@@ -186,6 +192,13 @@ ordered_json ReplayReport::json(const packet::Counters& counters, const fib::Lin
   object["snmp6"] = snmp_json(counters.host());
   auto& devices = object["devices"] = ordered_json::object();
   for (const auto& [index, set] : counters.devices()) devices[links.name(index)] = snmp_json(set);
+  auto& sid_list = object["sids"] = ordered_json::array();
+  for (const auto& sid : sids) {
+    sid_list.push_back({{"prefix", sid.prefix},
+                        {"packets", sid.counts.packets},
+                        {"bytes", sid.counts.bytes},
+                        {"errors", sid.counts.errors}});
+  }
   auto& file_list = object["files"] = ordered_json::array();
   for (const auto& file : files) file_list.push_back(file.path);
   return object;

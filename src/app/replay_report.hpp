@@ -14,6 +14,7 @@
 
 #include "app/replay_outputs.hpp"
 #include "app/replay_record.hpp"
+#include "forward/sid_counters.hpp"
 #include "packet/counters.hpp"
 #include "packet/packet.hpp"
 
@@ -27,6 +28,12 @@ struct InputSummary {
   std::uint64_t time_backwards = 0;
   std::string cut_off;  ///< libpcap's words when it ends inside a record
   std::string broken;   ///< libpcap's words when it cannot be read to its end
+};
+
+/// What one SID with `count` counted.
+struct SidSummary {
+  std::string prefix;
+  forward::SidCounts counts{};
 };
 
 /// Everything that is printed at the end. Received packets and packets that the router made are counted apart.
@@ -47,6 +54,7 @@ struct ReplayReport {
   std::array<std::uint64_t, kRecordOddityCount> oddities{};
   std::vector<InputSummary> inputs;
   std::vector<WrittenFile> files;
+  std::vector<SidSummary> sids;
 
   void count(const packet::Packet& packet, const std::string& egress);
   void count_generated(const packet::Packet& packet, const std::string& egress);

@@ -38,11 +38,12 @@ class Applier {
   }
 
   Result<void> operator()(const HmacKeyChange& change) {
-    auto& keys = target_.srv6.hmac_keys;
-    if (change.key.secret.empty()) {
-      if (keys.erase(change.key.id) == 0) return failure(ENOENT, "No such file or directory");
+    auto& secrets = target_.srv6.hmac_secrets;
+    const srv6::HmacKey& key = change.key;
+    if (key.secret.empty()) {
+      if (secrets.erase(key.id) == 0) return failure(ENOENT, "No such file or directory");
     } else {
-      keys[change.key.id] = change.key;
+      secrets.insert_or_assign(key.id, srv6::HmacSecret(key.algorithm, key.secret));
     }
     return {};
   }

@@ -75,7 +75,7 @@ TEST_F(Apply, MakesARouter) {
   EXPECT_EQ(print_neighbors(neighbors_, fib_.links()),
             "2001:db8:1::2 dev east lladdr 02:00:00:00:00:02 PERMANENT \n");
   EXPECT_EQ(srv6_.tunnel_source.to_string(), "2001:db8:1::1");
-  EXPECT_EQ(srv6_.hmac_keys.size(), 1U);
+  EXPECT_EQ(srv6_.hmac_secrets.size(), 1U);
 }
 
 TEST_F(Apply, RefusalsPointAtTheObjectInTheKernelsWords) {

@@ -7,8 +7,6 @@
 namespace sidestep::config {
 namespace {
 
-constexpr std::size_t kSecretMax = 64;  // bytes, SEG6_HMAC_SECRET_LEN
-
 bool take_set(Cursor& cursor) {
   // `s` is `show`, which ip compares first.
   const Word* word = cursor.peek();
@@ -39,8 +37,8 @@ bool parse_hmac(Cursor& cursor, Understood& out) {
   }
   if (!cursor.at_end()) {
     change.key.secret = cursor.take().text;
-    if (change.key.secret.size() > kSecretMax)
-      return cursor.fail(fmt::format("a secret of at most {} bytes", kSecretMax));
+    if (change.key.secret.size() > srv6::HmacSecret::kSecretMax)
+      return cursor.fail(fmt::format("a secret of at most {} bytes", srv6::HmacSecret::kSecretMax));
   }
   out.actions.emplace_back(std::move(change));
   return true;

@@ -146,6 +146,17 @@ std::uint32_t multipath_hash_of(const Pipeline& pipeline, std::span<const std::u
   return hash_by_policy(pipeline.context.fib, packet);
 }
 
+std::uint32_t flow_label_of(const Pipeline& pipeline, std::span<const std::uint8_t> packet) {
+  constexpr std::uint32_t kLabelMask = 0xfffff;
+  rules::Flow flow = base_flow(packet);
+  add_ports(flow, packet);
+  // The hash may be one of addresses alone, as the multipath policy says; ports are mixed in here.
+  const std::uint32_t ports =
+      (std::uint32_t{flow.source_port} << 16 | flow.destination_port) * 0x9e3779b1U;
+  const std::uint32_t hash = pipeline.context.fib.multipath_hash(flow) ^ ports;
+  return (hash ^ hash >> 12) & kLabelMask;
+}
+
 std::uint32_t quoted_hash_of(const Pipeline& pipeline, std::span<const std::uint8_t> about) {
   return hash_by_policy(pipeline.context.fib, about);
 }

@@ -21,6 +21,11 @@ enum class KeyDepth : std::uint8_t {
 [[nodiscard]] std::uint32_t multipath_hash_of(const Pipeline& pipeline,
                                               std::span<const std::uint8_t> packet);
 
+/// A flow label for the outer header of an encapsulated packet (RFC 6437 §2, `seg6_flowlabel` 1): the same for all packets
+/// of a flow. The kernel's depends on a secret of the running machine, so the value is not comparable.
+[[nodiscard]] std::uint32_t flow_label_of(const Pipeline& pipeline,
+                                          std::span<const std::uint8_t> packet);
+
 /// The hash of an ICMPv6 error about a packet: that packet's own.
 [[nodiscard]] std::uint32_t quoted_hash_of(const Pipeline& pipeline,
                                            std::span<const std::uint8_t> about);

@@ -76,6 +76,7 @@ void Forwarder::process(packet::Batch& received, std::vector<packet::Packet>& ge
   const std::size_t before = generated.size();
   pipeline.generated = &generated;
   refresh_rate_mask(pipeline);
+  pipeline.sids.make_room(pipeline.context.fib.sid_counter_count());
 
   const std::span<Transit> batch(impl_->transits.data(), received.size());
   for (std::size_t i = 0; i < batch.size(); ++i) batch[i] = Transit{.packet = &received[i]};
@@ -89,6 +90,7 @@ std::span<const Learned> Forwarder::learned() const noexcept {
 }
 void Forwarder::clear_learned() noexcept { impl_->pipeline.learned_count = 0; }
 std::uint64_t Forwarder::learned_lost() const noexcept { return impl_->pipeline.learned_lost; }
+SidCounts Forwarder::sid_counts(fib::SidCounterId id) const { return impl_->pipeline.sids.of(id); }
 
 const packet::Counters& Forwarder::counters() const noexcept { return impl_->pipeline.counters; }
 

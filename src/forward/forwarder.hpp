@@ -10,6 +10,7 @@
 #include <sidestep/lookup/change.hpp>
 #include <sidestep/lookup/fib.hpp>
 
+#include "forward/sid_counters.hpp"
 #include "neighbor/table.hpp"
 #include "packet/counters.hpp"
 #include "packet/packet.hpp"
@@ -69,6 +70,8 @@ class Forwarder {
   /// Packets of the router's own that did not leave, and messages that a limiter held back or that had no way to go
   /// before they were made.
   [[nodiscard]] std::uint64_t generated_drops(packet::DropReason reason) const noexcept;
+  /// What one SID has counted.
+  [[nodiscard]] SidCounts sid_counts(fib::SidCounterId id) const;
 
  private:
   struct Impl;

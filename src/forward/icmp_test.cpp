@@ -139,13 +139,35 @@ TEST_F(Icmp, MessageToTheRouterItselfIsLoopedBack) {
   EXPECT_EQ(host(), a + lo);
 }
 
-TEST_F(Icmp, MessageAlongAHeadendRouteIsNotSentBare) {
+TEST_F(Icmp, MessageAlongAHeadendRouteIsEncapsulated) {
+  sysctl("net.ipv6.auto_flowlabels", "0");
   lookup::RouteChange change;
-  change.hops.emplace_back().encap = fib::Seg6Encap{.segments = {addr("2001:db8:b::9")}};
+  change.hops.emplace_back().encap =
+      fib::Seg6Encap{.mode = fib::Seg6Mode::kEncapRed, .segments = {addr(kB)}};
   route("2001:db8:47::/64", "", "r-b", change);
-  EXPECT_TRUE(is_answered(udp_packet("2001:db8:47::1", kNowhere)));
-  EXPECT_EQ(answer().verdict, Verdict::kDrop);
-  EXPECT_EQ(answer().reason, DropReason::kNotImplemented);
+  const Bytes packet = udp_packet("2001:db8:47::1", kNowhere);
+  EXPECT_TRUE(is_answered(packet));
+  EXPECT_EQ(answer().verdict, Verdict::kTransmit);
+  EXPECT_EQ(answer().egress, "r-b");
+  EXPECT_EQ(answer().bytes, ipv6({.next_header = 41, .source = kRouterB, .destination = kB},
+                                 error_about(packet, 1, 0, 0, kRouterA, "2001:db8:47::1")));
+}
+
+// A headend that leads to itself, one without a way, and one whose first segment is the router's own.
+TEST_F(Icmp, MessageAlongAHeadendRouteThatDoesNotWork) {
+  const auto answered_by = [&](const char* prefix, std::string_view segment,
+                               std::string_view source) {
+    lookup::RouteChange change;
+    change.hops.emplace_back().encap = fib::Seg6Encap{.segments = {addr(segment)}};
+    route(prefix, "", "r-b", change);
+    EXPECT_TRUE(is_answered(udp_packet(source, kNowhere)));
+    return answer().reason;
+  };
+  EXPECT_EQ(answered_by("2001:db8:47::/64", "2001:db8:47::9", "2001:db8:47::1"),
+            DropReason::kTunnelRecursion);
+  EXPECT_EQ(answered_by("2001:db8:48::/64", kNowhere, "2001:db8:48::1"), DropReason::kNoRoute);
+  EXPECT_EQ(answered_by("2001:db8:49::/64", kRouterB, "2001:db8:49::1"),
+            DropReason::kNotImplemented);
 }
 
 TEST_F(Icmp, OwnPacketsAreNotFragmented) {

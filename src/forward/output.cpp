@@ -9,6 +9,7 @@
 #include "forward/icmp_input.hpp"
 #include "forward/receive.hpp"
 #include "forward/route.hpp"
+#include "forward/segment.hpp"
 
 namespace sidestep::forward {
 namespace {
@@ -76,14 +77,26 @@ void loop_back(Pipeline& pipeline, Packet& packet) {
   packet.meta.verdict = packet::Verdict::kDeliver;
 }
 
-/// Why a packet of our own cannot be sent in the way the route asks for, if so.
-DropReason unsupported(const Packet& packet, const fib::Link& egress) {
-  const fib::Dst& dst = packet.dst.get();
-  // A headend route encapsulates what the router sends; a behavior's route does not (it acts on input only).
-  const bool headend = dst->encap != nullptr && std::holds_alternative<fib::Seg6Encap>(*dst->encap);
-  // The kernel fragments its own packets.
-  const bool too_long = packet.size() > output_mtu(dst, egress);
-  return headend || too_long ? DropReason::kNotImplemented : DropReason::kNone;
+/// The headend that a packet of our own goes through; nullptr: none. Only routes that take IPv6 packets encapsulate what the
+/// router sends. A behavior's route does not (it acts on input only), nor does one that takes whole frames.
+const fib::Seg6Encap* headend_of(const fib::Dst& dst) {
+  const auto* headend = dst->encap != nullptr ? std::get_if<fib::Seg6Encap>(dst->encap) : nullptr;
+  const bool takes_frames = headend != nullptr && (headend->mode == fib::Seg6Mode::kL2Encap ||
+                                                   headend->mode == fib::Seg6Mode::kL2EncapRed);
+  return takes_frames ? nullptr : headend;
+}
+
+/// Takes a packet of our own through the headends on its way, if any: kNone, or why it cannot be sent.
+DropReason pass_headends(Pipeline& pipeline, Packet& packet, net::Ipv6Address& neighbor_key) {
+  constexpr int kHeadendsMax = 8;
+  for (int i = 0; const fib::Seg6Encap* headend = headend_of(packet.dst.get()); ++i) {
+    if (i == kHeadendsMax) return DropReason::kTunnelRecursion;
+    const DropReason reason = encapsulate_own(pipeline, packet, *headend, neighbor_key);
+    if (reason != DropReason::kNone) return reason;
+    // Through a SID of its own the router would have to receive the packet again.
+    if (packet.dst->device == kLoopbackIndex) return DropReason::kNotImplemented;
+  }
+  return DropReason::kNone;
 }
 
 }  // namespace
@@ -108,7 +121,9 @@ void output(Pipeline& pipeline, Transit& transit) {
   if (reason != DropReason::kNone) drop(pipeline, transit, reason);
 }
 
-void output_own(Pipeline& pipeline, Packet& packet, const net::Ipv6Address& neighbor_key) {
+void output_own(Pipeline& pipeline, Packet& packet, net::Ipv6Address neighbor_key) {
+  DropReason reason = pass_headends(pipeline, packet, neighbor_key);
+  if (reason != DropReason::kNone) return drop_generated(pipeline, packet, reason);
   const fib::Dst& dst = packet.dst.get();
   const IfIndex charged = charged_device(dst, kLoopbackIndex);
   const fib::Link* const egress = pipeline.link(dst->device);
@@ -117,8 +132,9 @@ void output_own(Pipeline& pipeline, Packet& packet, const net::Ipv6Address& neig
     pipeline.counters.add(Snmp::kIp6OutDiscards, charged);
     return drop_generated(pipeline, packet, DropReason::kEgressIpv6Disabled);
   }
-  DropReason reason = unsupported(packet, *egress);
-  if (reason != DropReason::kNone) return drop_generated(pipeline, packet, reason);
+  // The kernel fragments its own packets.
+  if (packet.size() > output_mtu(dst, *egress))
+    return drop_generated(pipeline, packet, DropReason::kNotImplemented);
   count_sent(pipeline, packet, charged);
   if (dst->device == kLoopbackIndex) return loop_back(pipeline, packet);
   reason = rewrite(pipeline, packet, *egress, neighbor_key);

@@ -13,6 +13,6 @@ namespace sidestep::forward {
 void output(Pipeline& pipeline, Transit& transit);
 
 /// The same for a packet of the router's own. What is for the router itself is looped back and delivered.
-void output_own(Pipeline& pipeline, packet::Packet& packet, const net::Ipv6Address& neighbor_key);
+void output_own(Pipeline& pipeline, packet::Packet& packet, net::Ipv6Address neighbor_key);
 
 }  // namespace sidestep::forward

@@ -16,6 +16,7 @@
 
 #include "forward/forwarder.hpp"
 #include "forward/rate_limit.hpp"
+#include "forward/sid_counters.hpp"
 
 namespace sidestep::forward {
 
@@ -35,6 +36,8 @@ struct Transit {
   net::Ipv6Address neighbor_key{};     ///< of the last lookup
   std::size_t received_size = 0;       ///< bytes, before anything was cut off behind the payload
   std::uint8_t received_hop_limit = 0;
+  std::uint8_t encapsulations =
+      0;               ///< SIDs and headends that it went through since it was received
   bool saved = false;  ///< the bytes as received are in Pipeline::original
   /// The receive stage's judgment, carried out when the packet's turn comes: drop for this, and send that before.
   packet::DropReason refused = packet::DropReason::kNone;
@@ -74,6 +77,7 @@ struct Pipeline {
   std::array<Learned, kLearnedMax> learned{};
   std::size_t learned_count = 0;
   std::uint64_t learned_lost = 0;
+  SidCounters sids;
 
   [[nodiscard]] const fib::Sysctls& sysctls() const { return context.fib.sysctls(); }
   [[nodiscard]] const fib::Link* link(IfIndex index) const {

@@ -75,9 +75,10 @@ void build_and_send(Pipeline& pipeline, const Transit& transit, const OwnRoute& 
   send_own(pipeline, message, route, sender, {.hop_limit = kHopLimit});
 }
 
-std::optional<net::MacAddress> target_mac(const Pipeline& pipeline, IfIndex device,
-                                          const net::Ipv6Address& target) {
-  const neighbor::Neighbor* const neighbor = pipeline.context.neighbors.find(device, target);
+/// Of the neighbor that gets the packet: the target, but behind End.X the SID's neighbor, as in the kernel.
+std::optional<net::MacAddress> mac_of(const Pipeline& pipeline, IfIndex device,
+                                      const net::Ipv6Address& key) {
+  const neighbor::Neighbor* const neighbor = pipeline.context.neighbors.find(device, key);
   if (neighbor == nullptr || !neighbor->is_valid() || !neighbor->has_mac) return std::nullopt;
   return neighbor->mac;
 }
@@ -103,7 +104,7 @@ void send_redirect(Pipeline& pipeline, const Transit& transit) {
   if (route.answer.error() != 0 || route.answer.dst->has_gateway) return;
   if (!pipeline.peers.allow(header.source(), kInterval, now)) return;
   build_and_send(pipeline, transit, route,
-                 {target, destination, target_mac(pipeline, dst->device, target)});
+                 {target, destination, mac_of(pipeline, dst->device, transit.neighbor_key)});
 }
 
 }  // namespace sidestep::forward

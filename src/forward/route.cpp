@@ -22,7 +22,8 @@ using packet::DropReason;
 using packet::Snmp;
 
 // Every lookup after the first needs a segment left (one SRH has at most 127) or takes a header off, so only a packet
-// built to keep the router busy comes here.
+// built to keep the router busy comes here. How often routes with an encapsulation may follow each other is bounded by far
+// less (segment.cpp).
 constexpr std::uint8_t kLookupsMax = 160;
 
 // Kernel: ip6_pkt_drop. The unspecified address as destination is an address error, but answered all the same.
@@ -56,8 +57,10 @@ Next run_one(Pipeline& pipeline, Transit& transit) {
   }
   switch (dst->input) {
     case DstInput::kDeliver:
+      pipeline.sids.settle(false);
       return deliver(pipeline, transit);
     case DstInput::kDeliverMulticast:
+      pipeline.sids.settle(false);
       return deliver_multicast(pipeline, transit);
     default:
       forward(pipeline, transit);
@@ -67,6 +70,7 @@ Next run_one(Pipeline& pipeline, Transit& transit) {
 
 /// Takes a packet whose outer headers are gone up to its destination again.
 Next receive_again(Pipeline& pipeline, Transit& transit) {
+  transit.encapsulations = 0;
   receive(pipeline, transit);
   if (!transit.is_pending()) return Next::kDone;
   return route(pipeline, transit, KeyDepth::kFull) ? Next::kInput : Next::kDone;
@@ -94,7 +98,38 @@ void take(Transit& transit, const lookup::Answer& answer) {
   transit.packet->dst.set_borrowed(answer.dst);
 }
 
+using WantedKind = srv6::Wanted::Kind;
+
+/// The key of an SRv6 lookup: little of the packet, and what is wanted in place of its destination. Equal-cost hops are
+/// chosen by the packet all the same, unless the lookup is one for output, which sees no packet.
+rules::Flow wanted_flow(const Pipeline& pipeline, const Transit& transit,
+                        const srv6::Wanted& wanted) {
+  rules::Flow flow = flow_of(pipeline, transit, KeyDepth::kReduced);
+  if (!wanted.nexthop) return flow;
+  flow.destination = *wanted.nexthop;
+  flow.known_nexthop = true;
+  flow.oif = wanted.device;
+  flow.multipath_hash = wanted.kind == WantedKind::kOutputLookup
+                            ? 0
+                            : quoted_hash_of(pipeline, std::as_const(*transit.packet).bytes());
+  return flow;
+}
+
+lookup::Answer look_up(const lookup::Fib& fib, const rules::Flow& flow,
+                       const srv6::Wanted& wanted) {
+  if (wanted.kind == WantedKind::kTableLookup) return fib.table(wanted.table, flow);
+  return wanted.kind == WantedKind::kOutputLookup ? fib.output(flow) : fib.input(flow);
+}
+
 }  // namespace
+
+bool route_wanted(Pipeline& pipeline, Transit& transit, const srv6::Wanted& wanted) {
+  if (wanted.kind == WantedKind::kNewLookup) return route(pipeline, transit, KeyDepth::kFull);
+  if (!may_look_up(pipeline, transit)) return false;
+  const rules::Flow flow = wanted_flow(pipeline, transit, wanted);
+  take(transit, look_up(pipeline.context.fib, flow, wanted));
+  return true;
+}
 
 bool route(Pipeline& pipeline, Transit& transit, KeyDepth depth) {
   if (!may_look_up(pipeline, transit)) return false;
@@ -128,6 +163,7 @@ void run_input(Pipeline& pipeline, Transit& transit) {
     next = next == Next::kInput ? run_one(pipeline, transit) : receive_again(pipeline, transit);
   }
   if (transit.packet->meta.verdict == packet::Verdict::kPending) refuse(pipeline, transit);
+  pipeline.sids.settle(is_sid_error(transit.packet->meta));
 }
 
 bool leads_to_loopback(const fib::Dst& dst) noexcept {

@@ -5,12 +5,16 @@
 
 #include "forward/flow_key.hpp"
 #include "forward/pipeline.hpp"
+#include "srv6/wanted.hpp"
 
 namespace sidestep::forward {
 
 /// Looks a packet's destination up (kernel: ip6_route_input) and attaches what was found, borrowed.
 /// @return  false when the packet has used up its lookups on this node and was dropped
 [[nodiscard]] bool route(Pipeline& pipeline, Transit& transit, KeyDepth depth);
+
+/// The same for what SRv6 wants: another address, an output device, or one table alone.
+[[nodiscard]] bool route_wanted(Pipeline& pipeline, Transit& transit, const srv6::Wanted& wanted);
 
 /// The second stage: the first lookup of every packet that is pending.
 void route_batch(Pipeline& pipeline, std::span<Transit> batch);

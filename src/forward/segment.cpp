@@ -11,8 +11,11 @@
 
 #include "forward/flow_key.hpp"
 #include "forward/icmp.hpp"
+#include "forward/originate.hpp"
 #include "forward/route.hpp"
 #include "srv6/endpoint.hpp"
+#include "srv6/headend.hpp"
+#include "srv6/local_srh.hpp"
 
 namespace sidestep::forward {
 namespace {
@@ -21,15 +24,81 @@ using packet::DropReason;
 using packet::Snmp;
 using srv6::LocalSrhResult;
 
-srv6::Policy policy_of(const Transit& transit) {
-  return {.require_hmac = transit.ingress->conf.seg6_require_hmac};
+// How deep the kernel lets routes with an encapsulation lead to each other.
+constexpr std::uint8_t kEncapsulationsMax = 8;
+
+srv6::Policy policy_of(const Pipeline& pipeline, const Transit& transit) {
+  return {.require_hmac = transit.ingress->conf.seg6_require_hmac,
+          .secrets = &pipeline.context.srv6.hmac_secrets};
 }
 
-srv6::EndpointResult run_srv6(Transit& transit, const fib::Encap& encap) {
-  if (const auto* local = std::get_if<fib::Seg6LocalEncap>(&encap)) {
-    return srv6::run_behavior(*transit.packet, *local, policy_of(transit));
+// net.ipv6.seg6_flowlabel: below 0 none, 0 the packet's, above 0 one of its flow.
+std::uint32_t outer_flow_label(const Pipeline& pipeline, const packet::Packet& packet) {
+  const std::int32_t policy = pipeline.sysctls().seg6_flowlabel;
+  if (policy < 0) return 0;
+  return policy == 0 ? header_of(packet).flow_label() : flow_label_of(pipeline, packet.bytes());
+}
+
+/// What a headend needs to know; the source is one that suits the device of the route that encapsulates, wherever the packet
+/// then goes.
+srv6::Surroundings surroundings_of(const Pipeline& pipeline, const packet::Packet& packet,
+                                   const net::Ipv6Address& first_segment) {
+  const srv6::Settings& settings = pipeline.context.srv6;
+  const std::optional<net::Ipv6Address> source =
+      settings.tunnel_source.is_unspecified()
+          ? pipeline.context.fib.select_source(first_segment, packet.dst->device)
+          : settings.tunnel_source;
+  return {source, outer_flow_label(pipeline, packet), &settings.hmac_secrets};
+}
+
+srv6::Wanted run_headend(const Pipeline& pipeline, packet::Packet& packet,
+                         const fib::Seg6Encap& encap) {
+  return srv6::run_headend(packet, encap,
+                           surroundings_of(pipeline, packet, encap.segments.front()));
+}
+
+srv6::Wanted run_srv6(const Pipeline& pipeline, Transit& transit, const fib::Encap& encap) {
+  packet::Packet& packet = *transit.packet;
+  if (const auto* headend = std::get_if<fib::Seg6Encap>(&encap)) {
+    return run_headend(pipeline, packet, *headend);
   }
-  return srv6::run_headend(*transit.packet, std::get<fib::Seg6Encap>(encap));
+  const auto& local = std::get<fib::Seg6LocalEncap>(encap);
+  const srv6::Surroundings around =
+      local.srh_segments.empty() ? srv6::Surroundings{}
+                                 : surroundings_of(pipeline, packet, local.srh_segments.front());
+  return srv6::run_behavior(packet, local, policy_of(pipeline, transit), around);
+}
+
+void count_sid(Pipeline& pipeline, const packet::Packet& packet, const fib::Encap& encap) {
+  const auto* local = std::get_if<fib::Seg6LocalEncap>(&encap);
+  if (local != nullptr) pipeline.sids.enter(local->counter, packet.size());
+}
+
+/// Why a device does not take an Ethernet frame, or kNone.
+DropReason judge_frame(const fib::Link* egress, std::span<const std::uint8_t> frame) {
+  constexpr std::uint16_t kEtherTypeMin = 0x600;  // what is smaller is an IEEE 802.3 length
+  if (net::load_be16(&frame[net::kEthernetHeaderSize - 2]) < kEtherTypeMin)
+    return DropReason::kSidNoPayload;
+  if (egress == nullptr || egress->is_loopback() || !egress->up || !egress->carrier)
+    return DropReason::kEgressDown;
+  const bool fits = frame.size() - net::kEthernetHeaderSize <= egress->mtu;
+  return fits ? DropReason::kNone : DropReason::kFrameTooLong;
+}
+
+/// The bytes are an Ethernet frame, to be sent as it is. IPv6 has no part in it, and counts nothing.
+void send_frame(Pipeline& pipeline, Transit& transit, IfIndex device) {
+  packet::Packet& packet = *transit.packet;
+  const auto frame = std::as_const(packet).bytes();
+  const DropReason reason = judge_frame(pipeline.link(device), frame);
+  if (reason != DropReason::kNone) return drop(pipeline, transit, reason);
+  packet::PacketMeta& meta = packet.meta;
+  std::copy_n(frame.begin(), 6, meta.destination_mac.bytes.begin());
+  std::copy_n(frame.begin() + 6, 6, meta.source_mac.bytes.begin());
+  meta.ether_type = net::load_be16(&frame[12]);
+  meta.has_mac = true;
+  meta.egress = device;
+  meta.verdict = packet::Verdict::kTransmit;
+  packet.remove_front(net::kEthernetHeaderSize);
 }
 
 // The smaller of the two switches counts, as in the kernel; 1 is the largest value that either has here.
@@ -99,21 +168,48 @@ EndHostResult follow_segments(Pipeline& pipeline, Transit& transit, std::size_t 
 
 }  // namespace
 
-// A behavior's lookup sees little of the packet, and its result must not be this node's own address: the kernel drops
-// that without a word (RFC 8986 has the upper layer processed there instead).
+// A behavior's lookup sees little of the packet. For most its result must not be this node's own address: the kernel
+// drops that without a word (RFC 8986 has the upper layer processed there instead).
 Next run_encap(Pipeline& pipeline, Transit& transit, const fib::Encap& encap) {
-  save_original(pipeline, transit);
-  const srv6::EndpointResult result = run_srv6(transit, encap);
-  if (result.outcome == srv6::EndpointResult::Outcome::kDrop) {
-    drop(pipeline, transit, result.reason);
+  if (transit.encapsulations == kEncapsulationsMax) {
+    drop(pipeline, transit, DropReason::kTunnelRecursion);
     return Next::kDone;
   }
-  if (!route(pipeline, transit, KeyDepth::kReduced)) return Next::kDone;
-  if (leads_to_loopback(transit.packet->dst.get())) {
+  ++transit.encapsulations;
+  save_original(pipeline, transit);
+  count_sid(pipeline, *transit.packet, encap);
+  const srv6::Wanted wanted = run_srv6(pipeline, transit, encap);
+  if (wanted.kind == srv6::Wanted::Kind::kDrop) {
+    drop(pipeline, transit, wanted.reason);
+    return Next::kDone;
+  }
+  if (wanted.kind == srv6::Wanted::Kind::kSendFrame) {
+    send_frame(pipeline, transit, wanted.device);
+    return Next::kDone;
+  }
+  if (!route_wanted(pipeline, transit, wanted)) return Next::kDone;
+  if (!wanted.may_be_local && leads_to_loopback(transit.packet->dst.get())) {
     drop(pipeline, transit, DropReason::kSidLocalNext);
     return Next::kDone;
   }
   return Next::kInput;
+}
+
+// Kernel: seg6_output_core. The outer header has the inner one's hop limit, and this node takes none of it.
+DropReason encapsulate_own(Pipeline& pipeline, packet::Packet& packet, const fib::Seg6Encap& encap,
+                           net::Ipv6Address& neighbor_key) {
+  const srv6::Wanted wanted = run_headend(pipeline, packet, encap);
+  if (wanted.kind == srv6::Wanted::Kind::kDrop) return wanted.reason;
+  const auto header = header_of(std::as_const(packet));
+  rules::Flow flow = own_flow(packet, header.destination(), header.source(), IfIndex{});
+  flow.protocol = header.next_header();
+  flow.traffic_class = header.traffic_class();
+  flow.flow_label = header.flow_label();
+  const lookup::Answer answer = pipeline.context.fib.output(flow);
+  if (answer.error() != 0) return DropReason::kNoRoute;
+  packet.dst.set_borrowed(answer.dst);
+  neighbor_key = answer.neighbor_key;
+  return DropReason::kNone;
 }
 
 EndHostResult end_host_srh(Pipeline& pipeline, Transit& transit, std::size_t offset) {
@@ -121,7 +217,8 @@ EndHostResult end_host_srh(Pipeline& pipeline, Transit& transit, std::size_t off
     drop(pipeline, transit, DropReason::kSeg6Disabled);
     return {};
   }
-  const DropReason reason = srv6::check_local_srh(*transit.packet, offset, policy_of(transit));
+  const DropReason reason =
+      srv6::check_local_srh(*transit.packet, offset, policy_of(pipeline, transit));
   if (reason != DropReason::kNone) {
     drop_unchecked(pipeline, transit, reason);
     return {};

@@ -11,6 +11,13 @@ namespace sidestep::forward {
 /// it wants.
 [[nodiscard]] Next run_encap(Pipeline& pipeline, Transit& transit, const fib::Encap& encap);
 
+/// Encapsulates a packet of the router's own, whose route says so, and gives it the route of the outer header.
+/// @param neighbor_key  in and out: the address to resolve
+/// @return  kNone, or why the packet cannot be sent
+[[nodiscard]] packet::DropReason encapsulate_own(Pipeline& pipeline, packet::Packet& packet,
+                                                 const fib::Seg6Encap& encap,
+                                                 net::Ipv6Address& neighbor_key);
+
 /// What end_host_srh() found.
 struct EndHostResult {
   bool continue_behind = false;  ///< nothing left to visit: go on with the header behind the SRH

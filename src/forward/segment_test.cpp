@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SRv6 in the pipeline: End, PSP, and SRHs that end at the router's own addresses.
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "forward/lab_for_test.hpp"
@@ -14,6 +16,16 @@ using packet::Verdict;
 class Segment : public Lab {
  protected:
   Segment() { enable_segment_routing(); }
+
+  /// A new SID with this behavior.
+  std::string behavior(const fib::Seg6LocalEncap& encap) {
+    const std::string sid = "2001:db8:e::1:" + std::to_string(++behaviors_);
+    lookup::RouteChange change;
+    change.hops.emplace_back().encap = encap;
+    if (encap.oif) change.hops[0].encap_oif = fib.links().name(encap.oif);
+    route(sid + "/128", "", "r-b", change);
+    return sid;
+  }
 
   /// A UDP packet on a path: `segments` as in the header, last of the path first.
   static Bytes on_path(std::string_view destination, std::uint8_t segments_left,
@@ -51,6 +63,9 @@ class Segment : public Lab {
     EXPECT_EQ(answer().bytes, error_about(quote, type, code, parameter, source, kA));
     EXPECT_EQ(host()[counter], 1U);
   }
+
+ private:
+  int behaviors_ = 0;
 };
 
 TEST_F(Segment, EndGoesToTheNextSegment) {
@@ -140,15 +155,23 @@ TEST_F(Segment, EndAfterEndCostsOneHop) {
 
 TEST_F(Segment, LookupsPerPacketAreBounded) {
   for (const char* name : {"r-a", "r-b"}) must(lookup::LinkChange{.name = name, .mtu = 9000});
-  std::vector<std::string_view> path(126, kSid);
+  std::vector<std::string_view> path(126, kRouterA);
   path.insert(path.begin(), kB);
-  expect_sent(on_path(kSid, 126, path), on_path(kB, 0, path, 63));
-  // Two SRHs of own SIDs, one behind the other: more lookups than one node does for a packet.
-  const std::vector<std::string_view> own(127, kSid);
-  const Bytes packet = ipv6({.next_header = 43, .destination = kSid},
-                            srh({.next_header = 43, .segments_left = 127, .segments = own}),
-                            srh({.segments_left = 127, .segments = own}), udp(1, 2));
+  expect_sent(on_path(kRouterA, 126, path, 255), on_path(kB, 0, path, 129));
+  // Two SRHs of own addresses, one behind the other: more lookups than one node does for a packet.
+  const std::vector<std::string_view> own(127, kRouterA);
+  const Bytes packet = ipv6({.next_header = 43, .destination = kRouterA, .hop_limit = 255},
+                            srh({.next_header = 43, .segments_left = 126, .segments = own}),
+                            srh({.segments_left = 126, .segments = own}), udp(1, 2));
   expect_silent_drop(packet, DropReason::kLookupLimit);
+}
+
+TEST_F(Segment, SidsInARowAreBounded) {
+  std::vector<std::string_view> path(8, kSid);
+  path.insert(path.begin(), kB);
+  expect_sent(on_path(kSid, 8, path), on_path(kB, 0, path, 63));
+  path.push_back(kSid);
+  expect_silent_drop(on_path(kSid, 9, path), DropReason::kTunnelRecursion);
 }
 
 TEST_F(Segment, PspBehindAnotherRoutingHeaderIsBlocked) {
@@ -187,16 +210,11 @@ TEST_F(Segment, HmacThatIsRequiredAndMissing) {
 
 TEST_F(Segment, WhatIsNotThereYetIsDroppedAsSuch) {
   lookup::RouteChange change;
-  fib::Seg6LocalEncap end_x;
-  end_x.action = fib::Seg6LocalAction::kEndX;
-  end_x.nh6 = addr(kB);
-  change.hops.emplace_back().encap = end_x;
+  change.hops.emplace_back().encap =
+      fib::Seg6LocalEncap{.action = fib::Seg6LocalAction::kEndBpf, .bpf_object = "object"};
   route("2001:db8:e::3/128", "", "r-b", change);
   expect_silent_drop(on_path("2001:db8:e::3", 1, {kB, "2001:db8:e::3"}),
                      DropReason::kNotImplemented);
-  change.hops[0].encap = fib::Seg6Encap{.segments = {addr(kB)}};
-  route("2001:db8:47::/64", "", "r-b", change);
-  expect_silent_drop(udp_packet(kA, "2001:db8:47::1"), DropReason::kNotImplemented);
 }
 
 // Re-lookups see the first next header, which is the routing header, and no ports.
@@ -220,6 +238,161 @@ TEST_F(Segment, EndThatTurnsRoundSendsARedirect) {
   EXPECT_EQ(run(on_path(kSid, 1, {"2001:db8:d::1", kSid})).egress, "r-a");
   EXPECT_EQ(generated.size(), 1U);
   EXPECT_EQ(host()["Icmp6OutRedirects"], 1U);
+}
+
+// The neighbor is the SID's; the destination is the segment's.
+TEST_F(Segment, EndXGoesToItsNeighbor) {
+  const auto sid = behavior({.action = fib::Seg6LocalAction::kEndX, .nh6 = addr(kB)});
+  const Bytes packet = on_path(sid, 1, {kNowhere, sid});
+  expect_sent(packet, on_path(kNowhere, 0, {kNowhere, sid}, 63));
+  neighbor("r-b", "2001:db8:b::3", nullptr, neighbor::State::kFailed);
+  const auto failed =
+      behavior({.action = fib::Seg6LocalAction::kEndX, .nh6 = addr("2001:db8:b::3")});
+  EXPECT_EQ(run(on_path(failed, 1, {kB, failed})).reason, DropReason::kNeighborFailed);
+}
+
+TEST_F(Segment, EndXBehindAGateway) {
+  const auto sid = behavior({.action = fib::Seg6LocalAction::kEndX, .nh6 = addr("2001:db8:c::7")});
+  const Outcome outcome = run(on_path(sid, 1, {kNowhere, sid}));
+  EXPECT_EQ(outcome.egress, "r-b");
+  EXPECT_EQ(outcome.destination_mac, run(udp_packet(kA, "2001:db8:c::1")).destination_mac);
+}
+
+TEST_F(Segment, EndXWithoutAWayOrToItself) {
+  const auto lost = behavior({.action = fib::Seg6LocalAction::kEndX, .nh6 = addr(kNowhere)});
+  const Bytes packet = on_path(lost, 1, {kB, lost});
+  expect_error(packet, DropReason::kNoRoute, on_path(kB, 0, {kB, lost}), 1, 0, 0, kRouterA,
+               "Ip6InNoRoutes");
+  const auto self = behavior({.action = fib::Seg6LocalAction::kEndX, .nh6 = addr(kRouterB)});
+  expect_silent_drop(on_path(self, 1, {kB, self}), DropReason::kSidLocalNext);
+}
+
+// fe80::a2 on the link that the packet came by, unless a device is given.
+TEST_F(Segment, EndXToALinkLocalNeighbor) {
+  const auto strict = behavior({.action = fib::Seg6LocalAction::kEndX, .nh6 = addr("fe80::a2")});
+  const Bytes packet = on_path(strict, 1, {kB, strict});
+  EXPECT_EQ(run(packet).egress, "r-a");
+  EXPECT_EQ(host()["Icmp6OutRedirects"], 1U);
+  const auto bound = behavior({.action = fib::Seg6LocalAction::kEndX,
+                               .nh6 = addr("fe80::b2"),
+                               .oif = fib.links().find("r-b")->index});
+  expect_sent(on_path(bound, 1, {kNowhere, bound}), on_path(kNowhere, 0, {kNowhere, bound}, 63));
+}
+
+TEST_F(Segment, EndTLooksIntoItsTableOnly) {
+  const auto sid = behavior({.action = fib::Seg6LocalAction::kEndT, .table = TableId{100}});
+  const Bytes packet = on_path(sid, 1, {kB, sid});
+  expect_silent_drop(packet, DropReason::kBlackhole);  // there is no such table
+  lookup::RouteChange elsewhere;
+  elsewhere.table = TableId{100};
+  route("2001:db8:77::/64", "", "r-b", elsewhere);
+  expect_error(packet, DropReason::kNoRoute, on_path(kB, 0, {kB, sid}), 1, 0, 0, kRouterA,
+               "Ip6InNoRoutes");
+  lookup::RouteChange change;
+  change.table = TableId{100};
+  route("2001:db8:b::/64", "2001:db8:b::2", "r-b", change);
+  expect_sent(on_path(sid, 1, {"2001:db8:b::9", sid}),
+              on_path("2001:db8:b::9", 0, {"2001:db8:b::9", sid}, 63));
+}
+
+TEST_F(Segment, Dx2SendsTheFrameAsItIs) {
+  const auto sid =
+      behavior({.action = fib::Seg6LocalAction::kEndDX2, .oif = fib.links().find("r-b")->index});
+  const auto carrying = [&](std::uint8_t type_high, std::size_t size) {
+    const Bytes frame =
+        concat(Bytes{2, 0, 0, 0, 0, 7, 2, 0, 0, 0, 0, 8, type_high, 6}, zeros(size));
+    return ipv6({.next_header = net::kNextHeaderEthernet, .destination = sid}, frame);
+  };
+  const Outcome outcome = run(carrying(8, 28));
+  EXPECT_EQ(outcome.verdict, Verdict::kTransmit);
+  EXPECT_EQ(outcome.egress, "r-b");
+  EXPECT_EQ(outcome.bytes, zeros(28));
+  EXPECT_EQ(outcome.destination_mac.bytes[5], 7);
+  EXPECT_EQ(outcome.source_mac.bytes[5], 8);
+  EXPECT_EQ(host(), received(40 + 14 + 28));
+  expect_silent_drop(carrying(5, 28), DropReason::kSidNoPayload);
+  EXPECT_EQ(run(carrying(8, 1500)).verdict, Verdict::kTransmit);
+  expect_silent_drop(carrying(8, 1501), DropReason::kFrameTooLong);
+  must(lookup::LinkChange{.name = "r-b", .carrier = false});
+  EXPECT_EQ(run(carrying(8, 28)).reason, DropReason::kEgressDown);
+}
+
+TEST_F(Segment, DecapsulationWithSegmentsLeft) {
+  const auto sid = behavior({.action = fib::Seg6LocalAction::kEndDT6, .table = kTableMain});
+  const Bytes inner = udp_packet(kA, kB);
+  expect_sent(ipv6({.next_header = 41, .destination = sid}, inner), after_hops(inner));
+  expect_silent_drop(ipv6({.next_header = 43, .destination = sid},
+                          srh({.next_header = 41, .segments_left = 1, .segments = {kB}}), inner),
+                     DropReason::kSidSegmentsLeft);
+}
+
+TEST_F(Segment, HeadendDrops) {
+  const auto encap = [&](const char* prefix, const fib::Seg6Encap& headend) {
+    lookup::RouteChange change;
+    change.hops.emplace_back().encap = headend;
+    route(prefix, "", "r-b", change);
+  };
+  encap("2001:db8:47::/64", {.mode = fib::Seg6Mode::kL2Encap, .segments = {addr(kB)}});
+  expect_silent_drop(udp_packet(kA, "2001:db8:47::1"), DropReason::kEncapNoFrame);
+  encap("2001:db8:48::/64", {.segments = {addr("2001:db8:48::9")}});
+  expect_silent_drop(udp_packet(kA, "2001:db8:48::1"), DropReason::kTunnelRecursion);
+  encap("2001:db8:49::/64", {.segments = std::vector(126, addr(kB))});
+  const Bytes longest = ipv6({.destination = "2001:db8:49::1"}, zeros(65'000));
+  expect_silent_drop(longest, DropReason::kEncapTooLong);
+}
+
+// seg6_flowlabel 1: one label for a flow, others for others.
+TEST_F(Segment, FlowLabelsOfFlows) {
+  sysctl("net.ipv6.seg6_flowlabel", "1");
+  lookup::RouteChange change;
+  change.hops.emplace_back().encap =
+      fib::Seg6Encap{.mode = fib::Seg6Mode::kEncapRed, .segments = {addr(kB)}};
+  route("2001:db8:47::/64", "", "r-b", change);
+  const auto label = [&](std::uint16_t port, std::size_t size) {
+    const Bytes packet = ipv6({.destination = "2001:db8:47::1"}, udp(port, 9, zeros(size)));
+    return net::Ipv6Header::check(run(packet).bytes)->flow_label();
+  };
+  std::set<std::uint32_t> labels;
+  for (std::uint16_t port = 1; port <= 200; ++port) {
+    EXPECT_EQ(label(port, 1), label(port, 50));
+    labels.insert(label(port, 1));
+  }
+  EXPECT_GT(labels.size(), 195U);
+  sysctl("net.ipv6.seg6_flowlabel", "-1");
+  EXPECT_EQ(label(1, 1), 0U);
+}
+
+TEST_F(Segment, SidsCountByWhatBecameOfThePacket) {
+  const auto first = behavior({.action = fib::Seg6LocalAction::kEnd, .count = true});
+  const auto second = behavior({.action = fib::Seg6LocalAction::kEnd, .count = true});
+  EXPECT_EQ(fib.sid_counter_count(), 2U);
+  const auto counts = [&](std::uint32_t id) { return forwarder.sid_counts(fib::SidCounterId{id}); };
+  const auto walk = [&](std::string_view last, std::uint8_t hop_limit = 64) {
+    return run(on_path(first, 2, {last, second, first}, hop_limit));
+  };
+  EXPECT_EQ(walk(kB).verdict, Verdict::kTransmit);
+  EXPECT_EQ(counts(1), (SidCounts{1, 112, 0}));
+  EXPECT_EQ(counts(2), (SidCounts{1, 112, 0}));
+  EXPECT_EQ(walk(kNowhere).reason, DropReason::kNoRoute);  // a route's no is no error
+  EXPECT_EQ(walk(kRouterB).reason, DropReason::kSidLocalNext);
+  EXPECT_EQ(counts(1), (SidCounts{3, 336, 0}));
+  EXPECT_EQ(walk(kB, 1).reason, DropReason::kHopLimitExceeded);
+  EXPECT_EQ(counts(1), (SidCounts{3, 336, 1}));
+  EXPECT_EQ(run(on_path(second, 0, {kB})).reason, DropReason::kSidNoSrh);
+  EXPECT_EQ(counts(2), (SidCounts{3, 336, 2}));
+  EXPECT_EQ(counts(1), (SidCounts{3, 336, 1}));
+  EXPECT_EQ(run(udp_packet(kA, kB)).verdict, Verdict::kTransmit);
+  EXPECT_EQ(counts(1), (SidCounts{3, 336, 1}));
+}
+
+// Local delivery ends what a SID knows: the error behind it is not its own.
+TEST_F(Segment, SidsThatDeliverCountAPacket) {
+  const auto sid =
+      behavior({.action = fib::Seg6LocalAction::kEndDT6, .table = kTableLocal, .count = true});
+  const Bytes inner = on_path(kRouterA, 1, {kB, kRouterA}, 1);
+  EXPECT_EQ(run(ipv6({.next_header = 41, .destination = sid}, inner)).reason,
+            DropReason::kHopLimitExceeded);
+  EXPECT_EQ(forwarder.sid_counts(fib::SidCounterId{1}), (SidCounts{1, 136, 0}));
 }
 
 TEST_F(Segment, OwnAddressIsASegment) {

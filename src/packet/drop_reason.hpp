@@ -62,6 +62,13 @@ enum class DropReason : std::uint8_t {
   kSidLocalNext,
   kHmac,
   kPspBlocked,
+  kTunnelRecursion,
+  kSidSegmentsLeft,
+  kSidNoPayload,
+  kEncapTooLong,
+  kEncapNoSource,
+  kEncapNoFrame,
+  kFrameTooLong,
   // Ours
   kNotImplemented,
   kIcmpRateLimited,

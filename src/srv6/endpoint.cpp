@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Endpoint behaviors.
 //
-// A behavior is a function from packet and SID to what it wants: "look up the new destination" or "drop, because". It
-// has no table to ask and no counter to move, which is what makes it testable byte by byte.
+// A behavior is a function from packet and SID to what it wants: "look up the new destination", "look that neighbor up
+// instead", "look into this table", or "drop, because". It has no table to ask and no counter to move, which is what makes
+// it testable byte by byte.
 //
 //     find the SRH ──▶ judge it (valid, HMAC) ──▶ advance: segments_left − 1, destination := segment[segments_left]
 //                                                   └─▶ PSP, when segments_left became 0: take the SRH out
-//
-// The SRH is the first routing header whose segments_left is not 0; those with 0 are passed over, whatever their type.
-// That one must be a valid SRH, or the packet is dropped: a routing header of another type is not skipped. Neither flags
-// nor tag nor the current destination are compared with anything.
 //
 // PSP takes the SRH out by moving what is in front of it up against what is behind it, so that the front of the packet
 // grows headroom and the payload, which is longer, stays. The running kernel does so behind options, fragment and
@@ -18,79 +15,24 @@
 //     | IPv6 | options | SRH | UDP … |        before
 //           | IPv6 | options | UDP … |        after: next header of `options` is the SRH's, payload length is smaller
 //
-// HMACs are not verified yet: an SRH that would need it is dropped with kNotImplemented, never let through. The test is
-// done on the SRH that is acted on; kernels up to 6.18 test the first header behind hop-by-hop options instead, and so
-// let an unverified HMAC behind destination options pass.
-//
 // Every check comes before the first write: a dropped packet is as it came.
 #include "srv6/endpoint.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include <sidestep/net/headers.hpp>
 #include <sidestep/net/srh.hpp>
+
+#include "srv6/headend.hpp"
+#include "srv6/srh_search.hpp"
 
 namespace sidestep::srv6 {
 namespace {
 
 using net::ExtensionHeader;
-using net::Srh;
 using packet::DropReason;
 using packet::Packet;
-using Outcome = EndpointResult::Outcome;
-
-constexpr EndpointResult kLookup{Outcome::kLookup, DropReason::kNone};
-
-constexpr EndpointResult drop(DropReason reason) noexcept { return {Outcome::kDrop, reason}; }
-
-/// The SRH that a behavior is to act on, or why there is none.
-struct SrhSearch {
-  DropReason reason = DropReason::kSidNoSrh;
-  ExtensionHeader header;              ///< valid when `reason` is kNone
-  bool behind_routing_header = false;  ///< another routing header, used up, is in front of it
-};
-
-/// The first routing header with segments left, or why there is none. Not judged yet.
-SrhSearch find_routing_header(std::span<const std::uint8_t> bytes) noexcept {
-  SrhSearch search;
-  net::ExtensionHeaderWalk walk(bytes);
-  while (const auto header = walk.next()) {
-    if (header->type != net::kNextHeaderRouting) continue;
-    if (net::RoutingHeader::check(header->in(bytes))->segments_left() != 0) {
-      search.reason = DropReason::kNone;
-      search.header = *header;
-      return search;
-    }
-    search.behind_routing_header = true;
-  }
-  if (walk.stop() == net::WalkStop::kTruncated) search.reason = DropReason::kSrhMalformed;
-  return search;
-}
-
-/// What the ingress device's policy says to this SRH: kNone to go on.
-DropReason judge_hmac(const net::RoutingHeader& srh, Policy policy) noexcept {
-  if (policy.require_hmac < 0) return DropReason::kNone;
-  if (srh.has_hmac()) return DropReason::kNotImplemented;
-  return policy.require_hmac > 0 ? DropReason::kHmac : DropReason::kNone;
-}
-
-SrhSearch find_srh(std::span<const std::uint8_t> bytes, Policy policy) noexcept {
-  SrhSearch search = find_routing_header(bytes);
-  if (search.reason != DropReason::kNone) return search;
-  const auto srh = Srh::check(search.header.in(bytes), net::SrhForm::kReduced);
-  search.reason = srh ? judge_hmac(*srh, policy) : DropReason::kSrhMalformed;
-  return search;
-}
-
-/// Makes the next segment the destination. The routing header has segments left, and as many addresses.
-void advance(std::span<std::uint8_t> bytes, std::size_t offset) noexcept {
-  auto routing = *net::MutableRoutingHeader::check(bytes.subspan(offset));
-  const auto segments_left = static_cast<std::uint8_t>(routing.segments_left() - 1);
-  routing.set_segments_left(segments_left);
-  net::MutableIpv6Header::check(bytes)->set_destination(routing.address(segments_left));
-}
 
 /// Takes an extension header out of the packet (RFC 8986 §4.16.1).
 void pop(Packet& packet, const ExtensionHeader& header) noexcept {
@@ -110,19 +52,19 @@ DropReason judge_pop(const Packet& packet, const SrhSearch& search) noexcept {
   return is_jumbo ? DropReason::kNotImplemented : DropReason::kNone;
 }
 
-/// RFC 8986 §4.1, and PSP when `psp`.
-EndpointResult end_on_srh(Packet& packet, bool psp, Policy policy) noexcept {
+/// To the next segment of the SRH, and without the SRH when `psp` says so and it was the last one.
+DropReason advance_on_srh(Packet& packet, bool psp, Policy policy) noexcept {
   const SrhSearch search = find_srh(packet.bytes(), policy);
-  if (search.reason != DropReason::kNone) return drop(search.reason);
+  if (search.reason != DropReason::kNone) return search.reason;
   const auto bytes = packet.bytes();
   const bool pops = psp && net::RoutingHeader::check(search.header.in(bytes))->segments_left() == 1;
   if (pops) {
     const DropReason reason = judge_pop(packet, search);
-    if (reason != DropReason::kNone) return drop(reason);
+    if (reason != DropReason::kNone) return reason;
   }
   advance(bytes, search.header.offset);
   if (pops) pop(packet, search.header);
-  return kLookup;
+  return DropReason::kNone;
 }
 
 bool has_csid_lengths(const fib::Seg6LocalEncap& encap) noexcept {
@@ -148,66 +90,109 @@ bool shift_argument(net::MutableIpv6Header& header, const fib::Seg6LocalEncap& e
   return true;
 }
 
-}  // namespace
-
-EndpointResult end(Packet& packet, const fib::Seg6LocalEncap& encap, Policy policy) noexcept {
-  if (encap.flavor_usp || encap.flavor_usd) return drop(DropReason::kNotImplemented);
-  if (!encap.flavor_next_csid) return end_on_srh(packet, encap.flavor_psp, policy);
+/// To the next segment, as the flavors of End and End.X say: kNone, or why not.
+DropReason next_segment(Packet& packet, const fib::Seg6LocalEncap& encap, Policy policy) noexcept {
+  if (encap.flavor_usp || encap.flavor_usd) return DropReason::kNotImplemented;
+  if (!encap.flavor_next_csid) return advance_on_srh(packet, encap.flavor_psp, policy);
 
   auto header = net::MutableIpv6Header::check(packet.bytes());
-  if (!header || !has_csid_lengths(encap)) return drop(DropReason::kNotImplemented);
+  if (!header || !has_csid_lengths(encap)) return DropReason::kNotImplemented;
   // While there is an argument the SRH is neither needed nor looked at. Beside NEXT-C-SID the kernel never does PSP.
-  if (shift_argument(*header, encap)) return kLookup;
-  return end_on_srh(packet, false, policy);
+  if (shift_argument(*header, encap)) return DropReason::kNone;
+  return advance_on_srh(packet, false, policy);
 }
 
-EndpointResult run_behavior(Packet& packet, const fib::Seg6LocalEncap& encap,
-                            Policy policy) noexcept {
+Wanted after(DropReason reason, const Wanted& wanted) noexcept {
+  return reason == DropReason::kNone ? wanted : Wanted::drop(reason);
+}
+
+/// RFC 8986 §4.1, with the flavors PSP (§4.16.1) and NEXT-C-SID (RFC 9800 §4.1).
+Wanted end(Packet& packet, const fib::Seg6LocalEncap& encap, Policy policy) noexcept {
+  return after(next_segment(packet, encap, policy), Wanted::lookup());
+}
+
+/// RFC 8986 §4.2, with the flavor NEXT-C-SID (RFC 9800 §4.2). Without an output device a link-local neighbor is one of
+/// the ingress link, and the rules have their say about a global one.
+Wanted end_x(Packet& packet, const fib::Seg6LocalEncap& encap, Policy policy) noexcept {
+  const auto kind = encap.oif ? Wanted::Kind::kOutputLookup : Wanted::Kind::kInputLookup;
+  return after(next_segment(packet, encap, policy),
+               {.kind = kind, .device = encap.oif, .nexthop = encap.nh6});
+}
+
+/// RFC 8986 §4.3.
+Wanted end_t(Packet& packet, const fib::Seg6LocalEncap& encap, Policy policy) noexcept {
+  return after(advance_on_srh(packet, false, policy),
+               {.kind = Wanted::Kind::kTableLookup, .table = encap.table.value_or(TableId{})});
+}
+
+/// RFC 8986 §4.4: to one neighbor, or where the packet itself wants to go when that is `::`.
+Wanted end_dx6(Packet& packet, const fib::Seg6LocalEncap& encap, Policy policy) noexcept {
+  Wanted wanted = Wanted::lookup();
+  if (encap.nh6 && !encap.nh6->is_unspecified()) wanted.nexthop = encap.nh6;
+  return after(decapsulate(packet, net::kNextHeaderIpv6, net::kIpv6HeaderSize, policy), wanted);
+}
+
+/// RFC 8986 §4.6. Of all behaviors this one may deliver to the router itself, if the table says so.
+Wanted end_dt6(Packet& packet, const fib::Seg6LocalEncap& encap, Policy policy) noexcept {
+  if (!encap.table) return Wanted::drop(DropReason::kNotImplemented);
+  return after(decapsulate(packet, net::kNextHeaderIpv6, net::kIpv6HeaderSize, policy),
+               {.kind = Wanted::Kind::kTableLookup, .may_be_local = true, .table = *encap.table});
+}
+
+/// RFC 8986 §4.9. Whether the device can take the frame is seen when it is sent.
+Wanted end_dx2(Packet& packet, const fib::Seg6LocalEncap& encap, Policy policy) noexcept {
+  return after(decapsulate(packet, net::kNextHeaderEthernet, net::kEthernetHeaderSize, policy),
+               {.kind = Wanted::Kind::kSendFrame, .device = encap.oif});
+}
+
+/// Segments on top of the packet's own, which is not advanced: the SID stays a segment of its path, and the path's SRH is
+/// inserted in front of the packet's (the kernel's End.B6, which RFC 8986 does not have).
+Wanted end_b6(Packet& packet, const fib::Seg6LocalEncap& encap, Policy policy,
+              const Surroundings& around) noexcept {
+  const SrhSearch search = find_srh(packet.bytes(), policy);
+  if (search.reason != DropReason::kNone) return Wanted::drop(search.reason);
+  return after(insert_srh(packet, {encap.srh_segments, encap.srh_hmac_key_id}, around),
+               Wanted::lookup());
+}
+
+/// RFC 8986 §4.13.
+Wanted end_b6_encaps(Packet& packet, const fib::Seg6LocalEncap& encap, Policy policy,
+                     const Surroundings& around) noexcept {
+  const SrhSearch search = find_srh(packet.bytes(), policy);
+  if (search.reason != DropReason::kNone) return Wanted::drop(search.reason);
+  const std::size_t size = packet.size();
+  const DropReason reason =
+      encapsulate(packet, {encap.srh_segments, encap.srh_hmac_key_id}, around);
+  if (reason != DropReason::kNone) return Wanted::drop(reason);
+  // The packet that is inside now moves on to its next segment.
+  advance(packet.bytes().last(size), search.header.offset);
+  return Wanted::lookup();
+}
+
+}  // namespace
+
+Wanted run_behavior(Packet& packet, const fib::Seg6LocalEncap& encap, Policy policy,
+                    const Surroundings& around) noexcept {
   switch (encap.action) {
     case fib::Seg6LocalAction::kEnd:
       return end(packet, encap, policy);
+    case fib::Seg6LocalAction::kEndX:
+      return end_x(packet, encap, policy);
+    case fib::Seg6LocalAction::kEndT:
+      return end_t(packet, encap, policy);
+    case fib::Seg6LocalAction::kEndDX6:
+      return end_dx6(packet, encap, policy);
+    case fib::Seg6LocalAction::kEndDT6:
+      return end_dt6(packet, encap, policy);
+    case fib::Seg6LocalAction::kEndDX2:
+      return end_dx2(packet, encap, policy);
+    case fib::Seg6LocalAction::kEndB6:
+      return end_b6(packet, encap, policy, around);
+    case fib::Seg6LocalAction::kEndB6Encaps:
+      return end_b6_encaps(packet, encap, policy, around);
     default:
-      return drop(DropReason::kNotImplemented);
+      return Wanted::drop(DropReason::kNotImplemented);
   }
-}
-
-DropReason check_local_srh(const Packet& packet, std::size_t offset, Policy policy) noexcept {
-  const auto bytes = packet.bytes();
-  if (offset > bytes.size()) return DropReason::kExtensionHeaderMalformed;
-  const auto routing = net::RoutingHeader::check(bytes.subspan(offset));
-  return routing ? judge_hmac(*routing, policy) : DropReason::kExtensionHeaderMalformed;
-}
-
-LocalSrhResult local_srh(Packet& packet, std::size_t offset) noexcept {
-  using LocalOutcome = LocalSrhResult::Outcome;
-  const auto bytes = packet.bytes();
-  if (offset < net::kIpv6HeaderSize || offset > bytes.size()) {
-    return {LocalOutcome::kDrop, DropReason::kExtensionHeaderMalformed, 0};
-  }
-  const auto routing = net::RoutingHeader::check(bytes.subspan(offset));
-  if (!routing) return {LocalOutcome::kDrop, DropReason::kExtensionHeaderMalformed, 0};
-
-  if (routing->segments_left() == 0) {
-    if (routing->next_header() == net::kNextHeaderIpv4) {
-      return {LocalOutcome::kDrop, DropReason::kNotImplemented, 0};
-    }
-    if (routing->next_header() != net::kNextHeaderIpv6)
-      return {LocalOutcome::kNextHeader, DropReason::kNone, 0};
-    packet.remove_front(offset + routing->size());
-    return {LocalOutcome::kReceive, DropReason::kNone, 0};
-  }
-  // The kernel allows what an index may be, so a reduced SRH with all segments left is refused here.
-  if (routing->segments_left() >= routing->address_count()) {
-    const auto pointer =
-        static_cast<std::uint32_t>(offset + net::RoutingHeader::kSegmentsLeftOffset);
-    return {LocalOutcome::kParameterProblem, DropReason::kSegmentsLeftInvalid, pointer};
-  }
-  advance(bytes, offset);
-  return {LocalOutcome::kLookup, DropReason::kNone, 0};
-}
-
-EndpointResult run_headend(Packet& /*packet*/, const fib::Seg6Encap& /*encap*/) noexcept {
-  return drop(DropReason::kNotImplemented);
 }
 
 }  // namespace sidestep::srv6

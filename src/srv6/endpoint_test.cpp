@@ -11,9 +11,10 @@
 
 namespace sidestep::srv6 {
 
-static void PrintTo(const EndpointResult& result, std::ostream* out) {
-  *out << (result.outcome == EndpointResult::Outcome::kLookup ? "lookup" : "drop ")
-       << packet::text_of(result.reason).name;
+static void PrintTo(const Wanted& wanted, std::ostream* out) {
+  *out << "kind " << static_cast<int>(wanted.kind) << ", " << packet::text_of(wanted.reason).name
+       << ", table " << wanted.table.value << ", device " << wanted.device.value << ", nexthop "
+       << (wanted.nexthop ? wanted.nexthop->to_string() : "none");
 }
 
 namespace {
@@ -22,10 +23,8 @@ using namespace net::test;
 using packet::DropReason;
 using packet::Packet;
 
-constexpr EndpointResult kLookup{EndpointResult::Outcome::kLookup, DropReason::kNone};
-constexpr EndpointResult dropped(DropReason reason) {
-  return {EndpointResult::Outcome::kDrop, reason};
-}
+constexpr Wanted kLookup = Wanted::lookup();
+constexpr Wanted dropped(DropReason reason) { return Wanted::drop(reason); }
 
 constexpr std::string_view kSid = "fc00::1";
 constexpr std::string_view kLast = "2001:db8:9::9";
@@ -51,14 +50,14 @@ Bytes to_sid(std::uint8_t next_header, const Parts&... parts) {
 }
 
 struct Ran {
-  EndpointResult result;
+  Wanted result;
   Bytes bytes;  ///< afterwards
 };
 
 Ran run(const Bytes& bytes, const fib::Seg6LocalEncap& encap, Policy policy = {}) {
   Packet packet;
   EXPECT_TRUE(packet.assign(bytes));
-  const EndpointResult result = run_behavior(packet, encap, policy);
+  const Wanted result = run_behavior(packet, encap, policy);
   return {result, Bytes(packet.bytes().begin(), packet.bytes().end())};
 }
 
@@ -263,8 +262,8 @@ TEST(Hmac, FollowsThePolicyOfTheIngressDevice) {
   EXPECT_EQ(run(without, end_sid(), Policy{0}).result, kLookup);
   expect_drop(without, end_sid(), DropReason::kHmac, Policy{1});
   EXPECT_EQ(run(with, end_sid(), Policy{-1}).result, kLookup);
-  expect_drop(with, end_sid(), DropReason::kNotImplemented, Policy{0});
-  expect_drop(with, end_sid(), DropReason::kNotImplemented, Policy{1});
+  expect_drop(with, end_sid(), DropReason::kHmac, Policy{0});  // there is no such key
+  expect_drop(with, end_sid(), DropReason::kHmac, Policy{1});
 }
 
 TEST(Hmac, IsPresentOnlyAsTheLastTlvWithItsFlag) {
@@ -324,15 +323,70 @@ TEST(NextCsid, WithoutArgumentIsEnd) {
   expect_drop(ipv6({.destination = "fcbb:0:1:2:3:4:5:6"}, kUdp), whole, DropReason::kSidNoSrh);
 }
 
+fib::Seg6LocalEncap x_sid(std::string_view nexthop, std::uint32_t device = 0) {
+  fib::Seg6LocalEncap encap;
+  encap.action = fib::Seg6LocalAction::kEndX;
+  encap.nh6 = addr(nexthop);
+  encap.oif = IfIndex{device};
+  return encap;
+}
+
+TEST(EndX, AdvancesAndWantsItsNeighbor) {
+  const Bytes bytes = to_sid(43, srh({.segments_left = 1, .segments = {kLast, kSid}}), kUdp);
+  const Ran ran = run(bytes, x_sid("fe80::1"));
+  EXPECT_EQ(ran.result, (Wanted{.kind = Wanted::Kind::kInputLookup, .nexthop = addr("fe80::1")}));
+  EXPECT_EQ(ran.bytes, advanced(bytes, 40, kLast));
+  const Ran bound = run(bytes, x_sid("fe80::1", 3));
+  EXPECT_EQ(bound.result, (Wanted{.kind = Wanted::Kind::kOutputLookup,
+                                  .device = IfIndex{3},
+                                  .nexthop = addr("fe80::1")}));
+  EXPECT_EQ(bound.bytes, ran.bytes);
+}
+
+TEST(EndX, NeedsAnSrhWithSegmentsLeft) {
+  const auto sid = x_sid("fe80::1");
+  expect_drop(to_sid(17, kUdp), sid, DropReason::kSidNoSrh);
+  expect_drop(to_sid(43, srh({.segments_left = 0, .segments = {kLast}}), kUdp), sid,
+              DropReason::kSidNoSrh);
+  expect_drop(to_sid(43, srh({.segments_left = 3, .segments = {kLast}}), kUdp), sid,
+              DropReason::kSrhMalformed);
+  expect_drop(to_sid(43, srh({.segments_left = 1, .segments = {kLast}}), kUdp), sid,
+              DropReason::kHmac, Policy{1});
+}
+
+TEST(EndX, NextCsidShiftsOrAdvances) {
+  auto sid = x_sid("2001:db8:b::2");
+  sid.flavor_next_csid = true;
+  const Wanted neighbor{.kind = Wanted::Kind::kInputLookup, .nexthop = addr("2001:db8:b::2")};
+  const Ran shifted = run(ipv6({.destination = "fcbb:0:1:2:3::"}, kUdp), sid);
+  EXPECT_EQ(shifted.result, neighbor);
+  EXPECT_EQ(shifted.bytes, ipv6({.destination = "fcbb:0:2:3::"}, kUdp));
+  const Bytes whole = ipv6({.next_header = 43, .destination = "fcbb:0:1::"},
+                           srh({.segments_left = 1, .segments = {kLast, "fcbb:0:1::"}}), kUdp);
+  const Ran ran = run(whole, sid);
+  EXPECT_EQ(ran.result, neighbor);
+  EXPECT_EQ(ran.bytes, advanced(whole, 40, kLast));
+}
+
+TEST(EndT, AdvancesAndWantsItsTable) {
+  fib::Seg6LocalEncap sid;
+  sid.action = fib::Seg6LocalAction::kEndT;
+  sid.table = TableId{100};
+  const Bytes bytes = to_sid(43, srh({.segments_left = 1, .segments = {kLast, kSid}}), kUdp);
+  const Ran ran = run(bytes, sid);
+  EXPECT_EQ(ran.result, (Wanted{.kind = Wanted::Kind::kTableLookup, .table = TableId{100}}));
+  EXPECT_EQ(ran.bytes, advanced(bytes, 40, kLast));
+  expect_drop(to_sid(17, kUdp), sid, DropReason::kSidNoSrh);
+}
+
 TEST(NotImplemented, DropsAndSaysSo) {
   const Bytes bytes = to_sid(43, srh({.segments_left = 1, .segments = {kLast, kSid}}), kUdp);
   for (const auto action :
-       {fib::Seg6LocalAction::kEndX, fib::Seg6LocalAction::kEndT, fib::Seg6LocalAction::kEndDX2,
-        fib::Seg6LocalAction::kEndDX6, fib::Seg6LocalAction::kEndDX4, fib::Seg6LocalAction::kEndDT6,
-        fib::Seg6LocalAction::kEndDT4, fib::Seg6LocalAction::kEndDT46, fib::Seg6LocalAction::kEndB6,
-        fib::Seg6LocalAction::kEndB6Encaps, fib::Seg6LocalAction::kEndBpf}) {
+       {fib::Seg6LocalAction::kEndDX4, fib::Seg6LocalAction::kEndDT6, fib::Seg6LocalAction::kEndDT4,
+        fib::Seg6LocalAction::kEndDT46, fib::Seg6LocalAction::kEndBpf}) {
     fib::Seg6LocalEncap encap;
     encap.action = action;
+    encap.vrf_table = TableId{9};
     expect_drop(bytes, encap, DropReason::kNotImplemented);
   }
   fib::Seg6LocalEncap usp;
@@ -341,10 +395,6 @@ TEST(NotImplemented, DropsAndSaysSo) {
   fib::Seg6LocalEncap usd;
   usd.flavor_usd = true;
   expect_drop(bytes, usd, DropReason::kNotImplemented);
-
-  Packet packet;
-  ASSERT_TRUE(packet.assign(bytes));
-  EXPECT_EQ(run_headend(packet, fib::Seg6Encap{}), dropped(DropReason::kNotImplemented));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "net/bytes_for_test.hpp"
-#include "srv6/endpoint.hpp"
+#include "srv6/local_srh.hpp"
 
 namespace sidestep::srv6 {
 namespace {
@@ -129,8 +129,8 @@ TEST(LocalSrh, HmacFollowsThePolicy) {
   EXPECT_EQ(judge(plain, 0), DropReason::kNone);
   EXPECT_EQ(judge(plain, 1), DropReason::kHmac);
   EXPECT_EQ(judge(with, -1), DropReason::kNone);
-  EXPECT_EQ(judge(with, 0), DropReason::kNotImplemented);
-  EXPECT_EQ(judge(with, 1), DropReason::kNotImplemented);
+  EXPECT_EQ(judge(with, 0), DropReason::kHmac);
+  EXPECT_EQ(judge(with, 1), DropReason::kHmac);
 }
 
 }  // namespace

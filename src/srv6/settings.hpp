@@ -3,15 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
 
 #include <sidestep/net/address.hpp>
 
-namespace sidestep::srv6 {
+#include "srv6/hmac.hpp"
 
-enum class HmacAlgorithm : std::uint8_t { kSha1 = 1, kSha256 = 2 };
+namespace sidestep::srv6 {
 
 /// A shared secret (`sr hmac set KEYID ALGO`). iproute2 asks for the secret on the terminal; ours takes it as the next word.
 struct HmacKey {
@@ -22,7 +20,7 @@ struct HmacKey {
 
 struct Settings {
   net::Ipv6Address tunnel_source{};  ///< `sr tunsrc set`; `::`: unset
-  std::map<std::uint32_t, HmacKey> hmac_keys;
+  HmacSecrets hmac_secrets{};
 };
 
 }  // namespace sidestep::srv6

@@ -5,6 +5,9 @@
 #include <span>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "forward/counting_sids.hpp"
 #include "forward/forwarder.hpp"
 #include "packet/counters.hpp"
 #include "packet/packet.hpp"
@@ -30,8 +33,8 @@ Bytes frame_of(const packet::Packet& packet) {
   Bytes frame(packet.meta.destination_mac.bytes.begin(), packet.meta.destination_mac.bytes.end());
   frame.insert(frame.end(), packet.meta.source_mac.bytes.begin(),
                packet.meta.source_mac.bytes.end());
-  frame.push_back(0x86);
-  frame.push_back(0xdd);
+  frame.push_back(static_cast<std::uint8_t>(packet.meta.ether_type >> 8));
+  frame.push_back(static_cast<std::uint8_t>(packet.meta.ether_type));
   const auto bytes = packet.bytes();
   frame.insert(frame.end(), bytes.begin(), bytes.end());
   return frame;
@@ -59,6 +62,7 @@ struct OurPackets::Impl {
   explicit Impl(OurRouter& from)
       : router(from), forwarder(forward::Context{from.fib(), from.neighbors(), from.srv6()}) {
     generated.reserve(2 * packet::Batch::kCapacity);
+    find_sids();
   }
   [[nodiscard]] CounterDeltas read_counters() const {
     CounterDeltas counters;
@@ -72,7 +76,21 @@ struct OurPackets::Impl {
             static_cast<std::int64_t>(forwarder.counters().device(index, snmp));
       }
     }
+    for (const auto& [name, id] : sids) {
+      const forward::SidCounts counts = forwarder.sid_counts(id);
+      counters["SidPackets@" + name] = static_cast<std::int64_t>(counts.packets);
+      counters["SidBytes@" + name] = static_cast<std::int64_t>(counts.bytes);
+      counters["SidErrors@" + name] = static_cast<std::int64_t>(counts.errors);
+    }
     return counters;
+  }
+  /// The SIDs that count, as `ip` names their routes.
+  void find_sids() {
+    for (const forward::CountingSid& sid : forward::counting_sids(router.fib())) {
+      const std::string address = sid.prefix.address().to_string();
+      const unsigned length = sid.prefix.length();
+      sids.emplace_back(length == 128 ? address : fmt::format("{}/{}", address, length), sid.id);
+    }
   }
   void collect(const packet::Packet& packet, PacketOutcome& outcome) const {
     if (packet.meta.verdict != packet::Verdict::kTransmit) return;
@@ -103,6 +121,7 @@ struct OurPackets::Impl {
   forward::Forwarder forwarder;
   packet::Batch batch;
   std::vector<packet::Packet> generated;
+  std::vector<std::pair<std::string, fib::SidCounterId>> sids;
 };
 
 OurPackets::OurPackets(OurRouter& router) : impl_(std::make_unique<Impl>(router)) {}

@@ -46,7 +46,8 @@ struct Applier {
     return 0;
   }
   int operator()(const config::HmacKeyChange& change) const {
-    srv6.hmac_keys[change.key.id] = change.key;
+    srv6.hmac_secrets.insert_or_assign(change.key.id,
+                                       srv6::HmacSecret(change.key.algorithm, change.key.secret));
     return 0;
   }
   int operator()(const config::KeptLine&) const { return 0; }
