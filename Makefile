@@ -2,8 +2,10 @@
 .DEFAULT_GOAL := dev
 # Options of the benchmark, e.g. BENCH='lookup --keys 1000000'.
 BENCH ?= all
+# First seed of `make oracle`.
+SEED ?= 1
 
-.PHONY: dev release bench test asan-test tsan-test lint format install clean help
+.PHONY: dev release bench test oracle asan-test tsan-test lint format install clean help
 
 dev: ## build with every check on, into out/dev
 	@tools/build dev
@@ -18,6 +20,9 @@ bench: ## measure lookups beside those of others, with targets; takes minutes on
 
 test: dev ## build and run all tests
 	@tools/run_tests dev
+
+oracle: dev ## compare 200,000 random SRv6 packets with the running kernel; needs root, takes minutes
+	@out/dev/tests/srv6_oracle --configs 200 --packets 1000 --seed $(SEED)
 
 asan-test: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer, but for comparisons with the kernel
 	@tools/build asan

@@ -92,8 +92,9 @@ Step answers(std::string words, const Bytes& request, const Bytes& reply) {
 
 std::vector<Case> all_cases() {
   std::vector<Case> all;
-  for (const auto make : {validation_cases, forwarding_cases, mtu_cases, icmp_cases,
-                          extension_header_cases, rule_cases, srv6_cases}) {
+  for (const auto make :
+       {validation_cases, forwarding_cases, mtu_cases, icmp_cases, extension_header_cases,
+        rule_cases, srv6_cases, endpoint_cases, headend_cases, hmac_cases}) {
     for (auto& one : make()) all.push_back(std::move(one));
   }
   return all;

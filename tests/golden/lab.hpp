@@ -63,5 +63,8 @@ struct ErrorFields {
 [[nodiscard]] std::vector<Case> extension_header_cases();
 [[nodiscard]] std::vector<Case> rule_cases();
 [[nodiscard]] std::vector<Case> srv6_cases();
+[[nodiscard]] std::vector<Case> endpoint_cases();
+[[nodiscard]] std::vector<Case> headend_cases();
+[[nodiscard]] std::vector<Case> hmac_cases();
 
 }  // namespace sidestep::golden

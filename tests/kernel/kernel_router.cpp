@@ -36,7 +36,7 @@
 
 namespace sidestep::kernel {
 
-enum class StepKind { kBatch6, kBatch4, kBatchAny, kSysctl, kCarrier, kRawRule };
+enum class StepKind { kBatch6, kBatch4, kBatchAny, kSysctl, kCarrier, kRawRule, kHmacKey };
 
 namespace {
 
@@ -51,8 +51,8 @@ struct KernelRouter::Step {
   unsigned line = 0;
   std::string text;    // as written
   std::string spoken;  // what `ip` is given
-  std::string first;   // sysctl key, device
-  std::string second;  // sysctl value, on/off
+  std::string first;   // sysctl key, device, HMAC key's command
+  std::string second;  // sysctl value, on/off, secret
   int waits = 0;       // 1: links, 2: addresses; the kernel finishes them later
 };
 
@@ -195,6 +195,12 @@ KernelRouter::Step KernelRouter::plan(unsigned line, const std::string& text) {
     step.second = equals == std::string::npos ? "" : assignment.substr(equals + 1);
     return step;
   }
+  if (words.size() > 4 && words[0] == "sr" && words[1] == "hmac") {
+    step.kind = StepKind::kHmacKey;
+    step.first = joined(words, 0, 5);
+    step.second = words.size() > 5 ? words[5] : "";
+    return step;
+  }
   if (words[0] == "-4" || words[0] == "-6") {
     if (words[0] == "-4") step.kind = StepKind::kBatch4;
     words.erase(words.begin());
@@ -331,6 +337,11 @@ int KernelRouter::run_step(const Step& step) {
       return 0;
     case StepKind::kRawRule:
       return apply_raw_rule(netlink_, step.spoken);
+    case StepKind::kHmacKey: {
+      // `ip` asks for the secret on the terminal, and on standard input when there is none.
+      const std::string command = "exec setsid -w ip " + step.first;
+      return router_.run({"sh", "-c", command}, step.second + "\n").status == 0 ? 0 : -1;
+    }
     default:
       return -1;
   }

@@ -95,6 +95,16 @@ bool is_misplaced_routing_header(std::span<const std::uint8_t> packet, const Pac
   return true;
 }
 
+/// A routing header with an HMAC that is not the first header: the kernel looks for the HMAC elsewhere.
+bool has_misplaced_hmac(std::span<const std::uint8_t> packet) {
+  net::ExtensionHeaderWalk walk(packet);
+  while (const auto header = walk.next()) {
+    if (header->type != net::kNextHeaderRouting || header->offset == net::kIpv6HeaderSize) continue;
+    if (net::RoutingHeader::check(header->in(packet))->has_hmac()) return true;
+  }
+  return false;
+}
+
 /// The kernel cuts an answer of its own that is too long for the way back; ours drops it.
 bool is_long_answer(const PacketOutcome& kernel, const PacketOutcome& ours) {
   if (ours.verdict != "answered" || !ours.sent.empty() || kernel.sent.size() < 2) return false;
@@ -142,6 +152,8 @@ std::string explanation_of(const Bytes& frame, const PacketOutcome& kernel,
   }
   if (is_misplaced_routing_header(packet, kernel, ours))
     return "A segment routing header behind another header";
+  if (ours.verdict == "hmac" && ours.sent.empty() && has_misplaced_hmac(packet))
+    return "HMACs behind another header";
   if (is_long_answer(kernel, ours)) return "Answers that are too long for the way back";
   if (is_second_lookup(packet, kernel, ours, router)) return "The second lookup of an ICMPv6 error";
   return {};

@@ -82,6 +82,21 @@ void read_counter_file(const std::string& text, const std::string& suffix,
   }
 }
 
+/// Counters at the end of a line of `ip -6 -s route show`: `packets N bytes N errors N`.
+void read_sid_line(const std::string& line, CounterDeltas& counters) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kNames{
+      {{"packets", "SidPackets@"}, {"bytes", "SidBytes@"}, {"errors", "SidErrors@"}}};
+  std::istringstream words(line);
+  std::string prefix;
+  std::string word;
+  words >> prefix;
+  while (words >> word) {
+    for (const auto& [key, name] : kNames) {
+      if (word == key) words >> counters[std::string(name) + prefix];
+    }
+  }
+}
+
 }  // namespace
 
 KernelPackets::KernelPackets(const KernelRouter& router) : router_(router) {
@@ -93,12 +108,15 @@ KernelPackets::KernelPackets(const KernelRouter& router) : router_(router) {
       address.sll_family = AF_PACKET;
       address.sll_protocol = htons(ETH_P_ALL);
       address.sll_ifindex = static_cast<int>(if_nametoindex(device.c_str()));
+      constexpr int kReceiveBuffer = 8 << 20;  // bytes; what a whole group of frames leads to
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer);
       if (bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
         std::abort();
       ports_.push_back({device, descriptor});
     }
   });
   std::vector<DeviceFrame> early;
+  has_sid_counters_ = !read_sid_counters().empty();
   receive(early, 30, SIZE_MAX);  // reports of the groups that the new devices joined
 }
 
@@ -140,6 +158,17 @@ CounterDeltas KernelPackets::read_counters() const {
   return counters;
 }
 
+CounterDeltas KernelPackets::read_sid_counters() const {
+  CounterDeltas counters;
+  if (!has_sid_counters_) return counters;
+  std::istringstream lines(
+      router_.router().run({"ip", "-6", "-s", "route", "show", "table", "all"}).output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" seg6local ") != std::string::npos) read_sid_line(line, counters);
+  }
+  return counters;
+}
+
 // The counters of an instant: they are in several files, and the kernel may send something of its own between reading
 // two of them. Frames captured until then are forgotten, since their share is in these counters.
 CounterDeltas KernelPackets::quiet_counters() {
@@ -156,18 +185,26 @@ CounterDeltas KernelPackets::quiet_counters() {
   return counters;
 }
 
+void KernelPackets::transmit(const DeviceFrame& frame) {
+  for (const auto& port : ports_) {
+    if (port.device != frame.device) continue;
+    if (::send(port.socket, frame.frame.data(), frame.frame.size(), 0) >= 0) continue;
+    fmt::print(stderr, "cannot send {} bytes to {}: {}\n", frame.frame.size(), frame.device,
+               std::strerror(errno));
+  }
+}
+
 PacketOutcome KernelPackets::send(const std::string& device, const Bytes& frame,
                                   std::size_t expected, unsigned count) {
+  return send(std::vector<DeviceFrame>(count, {device, frame}), expected);
+}
+
+PacketOutcome KernelPackets::send(const std::vector<DeviceFrame>& frames, std::size_t expected) {
   PacketOutcome outcome;
   std::vector<DeviceFrame> captured;
+  const CounterDeltas sids_before = read_sid_counters();
   const CounterDeltas before = quiet_counters();
-  for (const auto& port : ports_) {
-    for (unsigned i = 0; port.device == device && i < count; ++i) {
-      if (::send(port.socket, frame.data(), frame.size(), 0) >= 0) continue;
-      fmt::print(stderr, "cannot send {} bytes to {}: {}\n", frame.size(), device,
-                 std::strerror(errno));
-    }
-  }
+  for (const auto& frame : frames) transmit(frame);
   if (expected > 0) receive(captured, 250, expected);
   receive(captured, 4, SIZE_MAX);
   CounterDeltas after = read_counters();
@@ -176,6 +213,7 @@ PacketOutcome KernelPackets::send(const std::string& device, const Bytes& frame,
     receive(captured, 4, SIZE_MAX);
   }
   outcome.counters = counter_deltas(before, after);
+  outcome.counters.merge(counter_deltas(sids_before, read_sid_counters()));
   for (auto& one : captured) {
     if (housekeeping_type(one.frame) != 0) {
       forget(one, outcome.counters);

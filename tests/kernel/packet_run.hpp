@@ -21,7 +21,8 @@ struct DeviceFrame {
   auto operator<=>(const DeviceFrame&) const = default;
 };
 
-/// Counter deltas by name; a device's as `NAME@DEVICE`. Zero deltas are left out.
+/// Counter deltas by name; a device's as `NAME@DEVICE`, a SID's as `SidPackets@PREFIX`, `SidBytes@…`, `SidErrors@…`. Zero
+/// deltas are left out.
 using CounterDeltas = std::map<std::string, std::int64_t>;
 
 /// What came of one frame.
@@ -46,18 +47,24 @@ class KernelPackets {
   /// little longer for frames that should not come.
   PacketOutcome send(const std::string& device, const Bytes& frame, std::size_t expected,
                      unsigned count = 1);
+  /// The same for several frames, one directly behind the other; the outcome is that of all.
+  PacketOutcome send(const std::vector<DeviceFrame>& frames, std::size_t expected);
 
  private:
   struct Port {
     std::string device;
     int socket = -1;
   };
+  void transmit(const DeviceFrame& frame);
   void receive(std::vector<DeviceFrame>& sent, int timeout_ms, std::size_t wanted);
   [[nodiscard]] CounterDeltas read_counters() const;
+  /// Of all SIDs that count; nothing is asked when there is none.
+  [[nodiscard]] CounterDeltas read_sid_counters() const;
   [[nodiscard]] CounterDeltas quiet_counters();
 
   const KernelRouter& router_;
   std::vector<Port> ports_;
+  bool has_sid_counters_ = true;
 };
 
 /// What moved between two readings.
