@@ -75,7 +75,7 @@ HWY_INLINE void lookup_block(const TrieView view, const std::uint8_t* keys, std:
     __builtin_prefetch(place);
     const bool index = has_index(ref);
     block.searching[searching] = static_cast<std::uint8_t>(i);
-    searching += index | is_leaf(ref) ? 0U : 1U;
+    searching += (index || is_leaf(ref)) ? 0U : 1U;
     block.indexing[indexing] = static_cast<std::uint8_t>(i);
     indexing += index ? 1U : 0U;
   }
@@ -96,7 +96,7 @@ HWY_INLINE void lookup_block(const TrieView view, const std::uint8_t* keys, std:
       __builtin_prefetch(block.place[i]);
       const bool index = has_index(ref);
       block.searching[searching] = static_cast<std::uint8_t>(i);
-      searching += index | is_leaf(ref) ? 0U : 1U;
+      searching += (index || is_leaf(ref)) ? 0U : 1U;
       block.indexing[indexing] = static_cast<std::uint8_t>(i);
       indexing += index ? 1U : 0U;
     }
