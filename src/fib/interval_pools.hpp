@@ -63,6 +63,13 @@ struct TrieLeaf {
   std::atomic<LeafId> parent{kRootLeaf};
 };
 
+/// How full a direct node is, for updates.
+struct DirectShape {
+  std::int32_t boundaries = 0;       ///< between intervals, inside its entries
+  std::int32_t boundaries_seen = 0;  ///< when it was looked at
+  std::uint32_t edits = 0;           ///< since then
+};
+
 /// Pools for any number of tries, so that a small trie costs little and freed memory serves them all.
 ///
 /// Thread: writer; readers index what they found in a trie
@@ -72,7 +79,8 @@ struct TriePools {
   LinePool lines;  // search nodes and arrays of references
   IndexPool<TrieLeaf> leaves;
   Reservation<std::atomic<LeafValue>>
-      values;  // by LeafId; apart from the leaves, which lookups do not read
+      values;                       // by LeafId; apart from the leaves, which lookups do not read
+  Reservation<DirectShape> shapes;  // by first line; of lines that are no direct node, nothing
 };
 
 }  // namespace sidestep::fib

@@ -222,7 +222,8 @@ struct IntervalTrie::Edit {
   }
 };
 
-TriePools::TriePools() : lines(kLinesMax), leaves(kLeavesMax), values(kLeavesMax) {
+TriePools::TriePools()
+    : lines(kLinesMax), leaves(kLeavesMax), values(kLeavesMax), shapes(kLinesMax) {
   const auto root = leaves.allocate();
   SIDESTEP_ASSERT(root == kRootLeaf);  // one for all tries: ::/0 and no parent
   // Lookups that stand at no node look at line 0 all the same.
@@ -443,8 +444,8 @@ IntervalTrie::Ref IntervalTrie::edit_direct(Ref ref, const Region& region, const
     if (after != before)
       place.store(after, std::memory_order_release);  // pairs with the acquire in finish()
   }
-  auto& shape = direct_shapes_[line_of(ref)];
-  shape.boundaries += edit.boundaries_added - added_before;
+  DirectShape& shape = pools_->shapes.base()[line_of(ref)];
+  shape.boundaries += static_cast<std::int32_t>(edit.boundaries_added - added_before);
   ++shape.edits;
   const bool crowded = shape.boundaries > 2 * shape.boundaries_seen + 16;
   const bool drained = shape.boundaries < shape.boundaries_seen / 2;
@@ -657,7 +658,7 @@ IntervalTrie::Ref IntervalTrie::build_direct(std::span<const Interval> intervals
                                              const Region& region, unsigned index_bits) {
   const std::uint32_t line = pools_->lines.allocate(order_of(index_bits));
   auto* const entries = reinterpret_cast<std::atomic<Ref>*>(pools_->lines.line(line));
-  std::int64_t boundaries = 0;
+  std::int32_t boundaries = 0;
   std::size_t at = 0;  // the interval that holds the start of the part
   Intervals part_intervals;
   for (std::uint32_t i = 0; i < 1U << index_bits; ++i) {
@@ -668,10 +669,10 @@ IntervalTrie::Ref IntervalTrie::build_direct(std::span<const Interval> intervals
          ++next) {
       part_intervals.push_back(intervals[next]);
     }
-    boundaries += static_cast<std::int64_t>(part_intervals.size()) - 1;
+    boundaries += static_cast<std::int32_t>(part_intervals.size()) - 1;
     new (entries + i) std::atomic<Ref>(build(part_intervals, part));  // published with the array
   }
-  direct_shapes_[line] = {.boundaries = boundaries, .boundaries_seen = boundaries, .edits = 0};
+  pools_->shapes.base()[line] = {.boundaries = boundaries, .boundaries_seen = boundaries};
   return direct_ref(index_bits, line);
 }
 
@@ -693,7 +694,6 @@ void IntervalTrie::dispose(Ref ref) {
     const std::atomic<Ref>* entries = array(ref);
     for (std::uint32_t i = 0; i < 1U << index_bits_of(ref); ++i)
       dispose_node(entries[i].load(std::memory_order_relaxed));
-    direct_shapes_.erase(line_of(ref));
     pools_->lines.retire(line_of(ref), order_of(index_bits_of(ref)));
   }
 }
@@ -737,7 +737,6 @@ void IntervalTrie::release() {
   std::sort(leaves.begin(), leaves.end());
   leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
   for (const LeafId leaf : leaves) pools_->leaves.retire(leaf);
-  direct_shapes_.clear();
   prefix_count_ = 1;
 }
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include <sidestep/net/address.hpp>
@@ -113,12 +112,6 @@ class IntervalTrie {
     net::Ipv6Address start;
     LeafId leaf;
   };
-  // How full a direct node is.
-  struct DirectShape {
-    std::int64_t boundaries = 0;       // between intervals, inside its entries
-    std::int64_t boundaries_seen = 0;  // when it was looked at
-    std::size_t edits = 0;             // since then
-  };
   struct Edit;
   struct Region;
   class BucketIntervals;
@@ -160,7 +153,6 @@ class IntervalTrie {
   Reservation<std::atomic<Ref>> top_;  // by the first 16 bits; untouched pages cost nothing
   std::atomic<LeafValue>* values_;     // the pools', here to save lookups a step
   std::atomic<LeafValue> root_value_{0};
-  std::unordered_map<std::uint32_t, DirectShape> direct_shapes_;  // by line; the writer's
   std::size_t prefix_count_ = 1;
 };
 
