@@ -9,7 +9,6 @@
 // both states are computed once, when the secret is configured, and a packet copies them. That is why the hash functions
 // are called directly, which OpenSSL 3 advises against: its own HMAC contexts are written to by each use, and copying one
 // allocates.
-#define OPENSSL_SUPPRESS_DEPRECATED
 #include "srv6/hmac.hpp"
 
 #include <algorithm>
