@@ -94,7 +94,7 @@ constexpr std::array<DropReasonText, kDropReasonCount> kTexts{{
     {kSidLocalNext, "sid_local_next", "the segment behind the SID is an address of this node", ""},
     {kHmac, "hmac", "the HMAC is missing or wrong", ""},
     {kPspBlocked, "psp_blocked",
-     "the segment routing header to be popped is behind a header that forbids it", ""},
+     "the SID has PSP, and a used-up routing header is in front of the segment routing header", ""},
     {kTunnelRecursion, "tunnel_recursion",
      "SIDs and encapsulations of this node lead to each other more than 8 times", ""},
     {kSidSegmentsLeft, "sid_segments_left",

@@ -10,7 +10,8 @@
 //
 // PSP takes the SRH out by moving what is in front of it up against what is behind it, so that the front of the packet
 // grows headroom and the payload, which is longer, stays. The running kernel does so behind options, fragment and
-// authentication headers alike, and refuses when another routing header is in front.
+// authentication headers alike. With PSP the first routing header must be the one to act on, however many segments are
+// left: where End passes one over that is used up, PSP drops the packet.
 //
 //     | IPv6 | options | SRH | UDP … |        before
 //           | IPv6 | options | UDP … |        after: next header of `options` is the SRH's, payload length is smaller
@@ -44,24 +45,19 @@ void pop(Packet& packet, const ExtensionHeader& header) noexcept {
   ipv6.set_payload_length(static_cast<std::uint16_t>(packet.size() - net::kIpv6HeaderSize));
 }
 
-/// Why this SRH may not be popped, or kNone.
-DropReason judge_pop(const Packet& packet, const SrhSearch& search) noexcept {
-  if (search.behind_routing_header) return DropReason::kPspBlocked;
-  // A jumbogram has its length in an option, which would have to change with it.
-  const bool is_jumbo = packet.size() - net::kIpv6HeaderSize > 0xffff;
-  return is_jumbo ? DropReason::kNotImplemented : DropReason::kNone;
+/// A jumbogram has its length in an option, which would have to change when something is popped.
+bool is_jumbogram(const Packet& packet) noexcept {
+  return packet.size() - net::kIpv6HeaderSize > 0xffff;
 }
 
 /// To the next segment of the SRH, and without the SRH when `psp` says so and it was the last one.
 DropReason advance_on_srh(Packet& packet, bool psp, Policy policy) noexcept {
   const SrhSearch search = find_srh(packet.bytes(), policy);
   if (search.reason != DropReason::kNone) return search.reason;
+  if (psp && search.behind_routing_header) return DropReason::kPspBlocked;
   const auto bytes = packet.bytes();
   const bool pops = psp && net::RoutingHeader::check(search.header.in(bytes))->segments_left() == 1;
-  if (pops) {
-    const DropReason reason = judge_pop(packet, search);
-    if (reason != DropReason::kNone) return reason;
-  }
+  if (pops && is_jumbogram(packet)) return DropReason::kNotImplemented;
   advance(bytes, search.header.offset);
   if (pops) pop(packet, search.header);
   return DropReason::kNone;

@@ -51,7 +51,7 @@ std::optional<Bytes> end_naively(Bytes bytes, bool psp) {
       const auto srh = net::Srh::check(header, net::SrhForm::kReduced);
       if (!srh || srh->has_hmac()) return std::nullopt;
       const bool pops = psp && header[3] == 1;
-      if (pops && !first) return std::nullopt;
+      if (psp && !first) return std::nullopt;
       --bytes[at + 3];
       std::copy_n(begin + 8 + 16 * (header[3] - 1), 16, bytes.begin() + 24);
       if (!pops) return bytes;

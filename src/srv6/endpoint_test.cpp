@@ -242,16 +242,17 @@ TEST(Psp, LeavesNothingBehindTheHeaderWhenNothingWas) {
 }
 
 TEST(Psp, IsBlockedByARoutingHeaderInFront) {
-  const Bytes live = srh({.segments_left = 1, .segments = {kLast, kSid}});
+  const Bytes one = srh({.segments_left = 1, .segments = {kLast, kSid}});
+  const Bytes two = srh({.segments_left = 2, .segments = {kLast, "fc00::2", kSid}});
   for (const std::uint8_t type : Bytes{0, 4}) {
     const Bytes used_up =
         srh({.next_header = 43, .segments_left = 0, .segments = {kLast}, .routing_type = type});
-    expect_drop(to_sid(43, used_up, live, kUdp), psp_sid(), DropReason::kPspBlocked);
+    for (const Bytes& live : {one, two}) {  // also where nothing is to be popped yet
+      const Bytes bytes = to_sid(43, used_up, live, kUdp);
+      expect_drop(bytes, psp_sid(), DropReason::kPspBlocked);
+      EXPECT_EQ(run(bytes, end_sid()).result, kLookup) << "without PSP it is passed over";
+    }
   }
-  // Not blocked before the last segment.
-  const Bytes used_up = srh({.next_header = 43, .segments_left = 0, .segments = {kLast}});
-  const Bytes two = srh({.segments_left = 2, .segments = {kLast, "fc00::2", kSid}});
-  EXPECT_EQ(run(to_sid(43, used_up, two, kUdp), psp_sid()).result, kLookup);
 }
 
 TEST(Hmac, FollowsThePolicyOfTheIngressDevice) {

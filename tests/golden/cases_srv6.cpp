@@ -90,6 +90,9 @@ std::vector<Case> srv6_cases() {
 
   const Bytes popping = routed(kPspSid, srh(59, {.segments_left = 1}, {kB, kPspSid}));
   const Bytes keeping = routed(kPspSid, srh(59, {.segments_left = 2}, {kB, kSid, kPspSid}));
+  const auto behind_used_up = [](const Bytes& live) {
+    return routed(kPspSid, join({srh(43, {.segments_left = 0}, {kPspSid}), live}));
+  };
   cases.push_back(
       {"end-psp",
        "The PSP flavor takes the header off when its last segment is reached.",
@@ -99,7 +102,17 @@ std::vector<Case> srv6_cases() {
         forwards_as("Two segments left: End first, and the SID behind it does not pop.", keeping,
                     advanced(keeping, kB, 0)),
         drops("No segments left.", routed(kPspSid, srh(59, {.segments_left = 0}, {kPspSid, kB})),
-              "sid_no_srh", nothing)}});
+              "sid_no_srh", nothing),
+        drops("A header without segments left before the one to pop.",
+              behind_used_up(srh(59, {.segments_left = 1}, {kB, kPspSid})), "psp_blocked", nothing),
+        drops("The same where End alone would advance.",
+              behind_used_up(srh(59, {.segments_left = 2}, {kB, kSid, kPspSid})), "psp_blocked",
+              nothing),
+        forwards_as("Another routing header behind the one that is popped.",
+                    routed(kPspSid, join({srh(43, {.segments_left = 1}, {kB, kPspSid}),
+                                          srh(59, {.segments_left = 1}, {kSid, kB})})),
+                    ipv6(kA, kB, {.next_header = 43, .hop_limit = 63},
+                         join({srh(59, {.segments_left = 1}, {kSid, kB}), filler(16)})))}});
 
   const auto local = [](const Bytes& header, std::uint8_t hop_limit = 64) {
     return routed(kRouterA, header, hop_limit);
