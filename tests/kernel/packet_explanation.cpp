@@ -11,6 +11,9 @@
 
 #include <sidestep/net/headers.hpp>
 #include <sidestep/net/protocol.hpp>
+#include <sidestep/net/srh.hpp>
+
+#include "srv6/srh_search.hpp"
 
 namespace sidestep::kernel {
 namespace {
@@ -95,14 +98,101 @@ bool is_misplaced_routing_header(std::span<const std::uint8_t> packet, const Pac
   return true;
 }
 
-/// A routing header with an HMAC that is not the first header: the kernel looks for the HMAC elsewhere.
-bool has_misplaced_hmac(std::span<const std::uint8_t> packet) {
+/// Where the kernel looks for an HMAC: behind the IPv6 header and hop-by-hop options, whatever is there.
+std::size_t offset_of_judged(std::span<const std::uint8_t> packet) {
+  net::ExtensionHeaderWalk walk(packet);
+  const auto first = walk.next();
+  const bool has_options = first && first->type == net::kNextHeaderHopByHop;
+  return net::kIpv6HeaderSize + (has_options ? first->size : 0);
+}
+
+/// Whether what stands at `offset` stands the policy, were it an SRH; empty when it ends outside the packet.
+std::optional<bool> passes_at(std::span<const std::uint8_t> packet, std::size_t offset,
+                              srv6::Policy policy) {
+  if (offset > packet.size()) return std::nullopt;
+  const auto header = net::RoutingHeader::check(packet.subspan(offset));
+  if (!header) return std::nullopt;
+  const auto source = net::Ipv6Header::check(packet)->source();
+  return srv6::judge_hmac(*header, source, policy) == packet::DropReason::kNone;
+}
+
+/// Whether a valid SRH elsewhere than at `judged` gets this answer from the policy.
+bool has_srh_elsewhere(std::span<const std::uint8_t> packet, std::size_t judged,
+                       srv6::Policy policy, bool passes) {
   net::ExtensionHeaderWalk walk(packet);
   while (const auto header = walk.next()) {
-    if (header->type != net::kNextHeaderRouting || header->offset == net::kIpv6HeaderSize) continue;
-    if (net::RoutingHeader::check(header->in(packet))->has_hmac()) return true;
+    if (header->type != net::kNextHeaderRouting || header->offset == judged) continue;
+    if (!net::Srh::check(header->in(packet), net::SrhForm::kReduced)) continue;
+    if (passes_at(packet, header->offset, policy) == passes) return true;
   }
   return false;
+}
+
+/// The kernel's outcome is that of a SID which dropped the packet at once: one error, and nothing sent.
+bool is_one_sid_error(const PacketOutcome& kernel) {
+  std::int64_t errors = 0;
+  for (const auto& [name, delta] : kernel.counters) {
+    if (name.starts_with("SidErrors@")) errors += delta;
+    if (name.starts_with("SidPackets@") || name.starts_with("Ip6Out") || name.starts_with("Icmp6"))
+      return false;
+  }
+  return errors == 1 && kernel.sent.empty();
+}
+
+/// The kernel verifies what is in front of the SRH that the behavior acts on, and comes to another answer.
+bool is_misplaced_hmac(std::span<const std::uint8_t> packet, const fib::Link* ingress,
+                       const PacketOutcome& kernel, const PacketOutcome& ours,
+                       const OurRouter& router) {
+  if (ingress == nullptr) return false;
+  const srv6::Policy policy{.require_hmac = ingress->conf.seg6_require_hmac,
+                            .secrets = &router.srv6().hmac_secrets};
+  const std::size_t judged = offset_of_judged(packet);
+  const auto passes = passes_at(packet, judged, policy);
+  if (!passes || !has_srh_elsewhere(packet, judged, policy, !*passes)) return false;
+  return *passes ? ours.verdict == "hmac" && ours.sent.empty() : is_one_sid_error(kernel);
+}
+
+/// Offset of the packet that the router's own end of a path takes out; empty when there is none.
+std::optional<std::size_t> offset_of_inner(std::span<const std::uint8_t> packet) {
+  net::ExtensionHeaderWalk walk(packet);
+  while (const auto header = walk.next()) {
+    if (header->type == net::kNextHeaderRouting && header->next_header == net::kNextHeaderIpv6)
+      return header->offset + header->size;
+  }
+  return std::nullopt;
+}
+
+/// All octets that the kernel counts more are those of the headers that were taken off.
+bool counts_more_octets(const PacketOutcome& kernel, const PacketOutcome& ours, std::size_t more) {
+  for (const auto& name : differing(kernel.counters, ours.counters)) {
+    if (!name.starts_with("Ip6OutOctets") && !name.starts_with("SidBytes@")) return false;
+    if (value_of(kernel.counters, name) !=
+        value_of(ours.counters, name) + static_cast<std::int64_t>(more))
+      return false;
+  }
+  return true;
+}
+
+/// The kernel's l2encap puts the headers that were taken off in front of a packet back into the frame.
+bool is_frame_with_removed_headers(std::span<const std::uint8_t> packet,
+                                   const PacketOutcome& kernel, const PacketOutcome& ours) {
+  const auto removed = offset_of_inner(packet);
+  if (!removed || kernel.sent.size() != 1 || ours.sent.size() != 1) return false;
+  const auto inner = net::Ipv6Header::check(packet.subspan(*removed));
+  if (!inner || kernel.sent[0].device != ours.sent[0].device) return false;
+  const std::size_t size = net::kIpv6HeaderSize + inner->payload_length();
+  const std::span<const std::uint8_t> theirs = kernel.sent[0].frame;
+  const std::span<const std::uint8_t> mine = ours.sent[0].frame;
+  if (packet.size() < *removed + size || mine.size() < 2 * kEthernetSize + size ||
+      theirs.size() != mine.size() + *removed)
+    return false;
+  // Both end with the packet, the kernel's with what was around it as well; the Ethernet header before it is the same.
+  const auto header = mine.subspan(mine.size() - size - kEthernetSize, kEthernetSize);
+  const std::size_t end = theirs.size() - size - *removed;
+  return std::ranges::equal(mine.last(size), packet.subspan(*removed, size)) &&
+         std::ranges::equal(theirs.last(*removed + size), packet.first(*removed + size)) &&
+         std::ranges::equal(theirs.subspan(end - kEthernetSize, kEthernetSize), header) &&
+         counts_more_octets(kernel, ours, *removed);
 }
 
 /// The kernel cuts an answer of its own that is too long for the way back; ours drops it.
@@ -142,9 +232,9 @@ bool is_second_lookup(std::span<const std::uint8_t> packet, const PacketOutcome&
 
 }  // namespace
 
-std::string explanation_of(const Bytes& frame, const PacketOutcome& kernel,
+std::string explanation_of(const DeviceFrame& frame, const PacketOutcome& kernel,
                            const PacketOutcome& ours, const OurRouter& router) {
-  const auto packet = packet_of(frame);
+  const auto packet = packet_of(frame.frame);
   if (!net::Ipv6Header::check(packet)) return {};
   if (is_upper_layer(packet, kernel, ours)) return "Upper layers of the router itself";
   if (ours.verdict == "not_implemented" && offset_of(packet, net::kNextHeaderFragment)) {
@@ -152,8 +242,10 @@ std::string explanation_of(const Bytes& frame, const PacketOutcome& kernel,
   }
   if (is_misplaced_routing_header(packet, kernel, ours))
     return "A segment routing header behind another header";
-  if (ours.verdict == "hmac" && ours.sent.empty() && has_misplaced_hmac(packet))
+  if (is_misplaced_hmac(packet, router.fib().links().find(frame.device), kernel, ours, router))
     return "HMACs behind another header";
+  if (is_frame_with_removed_headers(packet, kernel, ours))
+    return "L2 encapsulation of a packet that the router took out of another";
   if (is_long_answer(kernel, ours)) return "Answers that are too long for the way back";
   if (is_second_lookup(packet, kernel, ours, router)) return "The second lookup of an ICMPv6 error";
   return {};

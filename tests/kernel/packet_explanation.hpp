@@ -12,7 +12,7 @@ namespace sidestep::kernel {
 ///
 /// @param frame  what was sent in
 /// @param router  ours, as configured
-[[nodiscard]] std::string explanation_of(const Bytes& frame, const PacketOutcome& kernel,
+[[nodiscard]] std::string explanation_of(const DeviceFrame& frame, const PacketOutcome& kernel,
                                          const PacketOutcome& ours, const OurRouter& router);
 
 }  // namespace sidestep::kernel

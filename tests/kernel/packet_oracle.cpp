@@ -126,7 +126,7 @@ RunResult run(const std::vector<std::string>& lines, std::vector<DeviceFrame> fr
     result.frames += said.sent.size();
     auto words = describe_difference(said, mine);
     if (words.empty()) continue;
-    if (const auto heading = explanation_of(one.frame, said, mine, our_router); !heading.empty()) {
+    if (const auto heading = explanation_of(one, said, mine, our_router); !heading.empty()) {
       ++result.explained[heading];
       continue;
     }

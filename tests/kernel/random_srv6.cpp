@@ -11,11 +11,13 @@
 
 #include "kernel/random_srv6.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
 #include "golden/packets.hpp"
+#include "srv6/hmac.hpp"
 
 namespace sidestep::kernel {
 namespace {
@@ -27,6 +29,8 @@ constexpr unsigned kSids = 12;
 constexpr unsigned kHeadends = 6;
 constexpr unsigned kNeighbors = 8;
 constexpr std::string_view kSender = "2001:db8:a::2";
+constexpr std::string_view kSecret5 = "sidestep";
+constexpr std::string_view kSecret6 = "another-secret";
 
 std::string neighbor(Dice& dice) {
   return fmt::format("2001:db8:{}::1:{}", "bc"[dice.below(2)], dice.below(kNeighbors));
@@ -134,10 +138,27 @@ Payload random_payload(Dice& dice) {
   return {59, filler(size_of(dice))};
 }
 
-Bytes random_hmac_tlv(Dice& dice) {
-  Bytes tlv{5, 38, 0, 0, 0, 0, 0, static_cast<std::uint8_t>(5 + dice.below(3))};
+/// The keys of the configuration; nobody knows number 7.
+const srv6::HmacSecrets& secrets() {
+  using srv6::HmacAlgorithm;
+  using srv6::HmacSecret;
+  static const srv6::HmacSecrets known = {{5, HmacSecret(HmacAlgorithm::kSha256, kSecret5)},
+                                          {6, HmacSecret(HmacAlgorithm::kSha1, kSecret6)}};
+  return known;
+}
+
+Bytes hmac_tlv(std::uint8_t key) {
+  Bytes tlv{5, 38, 0, 0, 0, 0, 0, key};
   tlv.resize(40);
   return tlv;
+}
+
+/// Fills in what the TLV at the end of the SRH should say, when the key is known.
+void sign(Bytes& srh, std::uint8_t key) {
+  const auto found = secrets().find(key);
+  if (found == secrets().end()) return;
+  const auto digest = srv6::sign_srh(srh, *net::Ipv6Address::parse(kSender), key, found->second);
+  std::copy(digest.begin(), digest.end(), srh.end() - 32);
 }
 
 /// Puts an SRH in front; the packet's destination is to be `target`.
@@ -150,12 +171,16 @@ void prepend_srh(Dice& dice, Payload& payload, std::string& target) {
   if (dice.chance(50) && fields.segments_left < count) list[fields.segments_left] = target;
   Bytes tlvs;
   if (dice.chance(10)) tlvs = Bytes(8);
-  if (dice.chance(10)) {
-    tlvs = random_hmac_tlv(dice);
+  const auto key = static_cast<std::uint8_t>(5 + dice.below(3));
+  const bool has_hmac = dice.chance(20);
+  if (has_hmac) {
+    tlvs = hmac_tlv(key);
     fields.flags = 8;
   }
   const std::vector<std::string_view> views(list.begin(), list.end());
-  payload = {43, join({golden::srh(payload.number, fields, views, tlvs), payload.bytes})};
+  Bytes srh = golden::srh(payload.number, fields, views, tlvs);
+  if (has_hmac && dice.chance(75)) sign(srh, key);
+  payload = {43, join({srh, payload.bytes})};
 }
 
 void prepend_other(Dice& dice, Payload& payload) {
@@ -202,8 +227,8 @@ std::vector<std::string> random_srv6_config(std::uint64_t seed) {
   Dice dice(seed);
   std::vector<std::string> lines = {
       "sysctl -w net.ipv6.conf.all.forwarding=1", "sysctl -w net.ipv6.icmp.ratemask=0",
-      "sysctl -w net.ipv6.auto_flowlabels=0", "sr hmac set 5 sha256 sidestep",
-      "sr hmac set 6 sha1 another-secret"};
+      "sysctl -w net.ipv6.auto_flowlabels=0", fmt::format("sr hmac set 5 sha256 {}", kSecret5),
+      fmt::format("sr hmac set 6 sha1 {}", kSecret6)};
   add_devices(lines);
   if (dice.chance(75)) {
     lines.emplace_back("sysctl -w net.ipv6.conf.all.seg6_enabled=1");

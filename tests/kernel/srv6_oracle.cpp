@@ -110,7 +110,7 @@ void judge_each(const std::vector<std::string>& lines, const std::vector<DeviceF
     const PacketOutcome said = lab.send_kernel({frame}, ours.sent.size());
     const std::string words = describe_difference(said, ours);
     if (words.empty()) continue;
-    if (const auto heading = explanation_of(frame.frame, said, ours, lab.our_router());
+    if (const auto heading = explanation_of(frame, said, ours, lab.our_router());
         !heading.empty()) {
       ++totals.explained[heading];
     } else if (ours.verdict == "not_implemented") {
