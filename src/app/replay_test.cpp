@@ -108,6 +108,39 @@ TEST_F(ReplayTest, ForwardsAndWritesTheFrame) {
   EXPECT_TRUE(std::filesystem::exists(out("drops.pcapng")));
 }
 
+TEST_F(ReplayTest, SaysWhatTheSidsCounted) {
+  config_ = directory_.write(
+      "sids.conf", std::string(kConfig) +
+                       "route add 2001:db8:5::1 encap seg6local action End count dev east\n"
+                       "route add 2001:db8:5::2 encap seg6local action End dev east\n"
+                       "route add 2001:db8:5::3 encap seg6local action End count dev east\n");
+  const auto to_sid = [](const char* sid, std::uint8_t segments_left) {
+    Bytes srh = {59, 2, 4, segments_left, 0, 0, 0, 0};
+    append(srh, address("2001:db8:100::1"));
+    Bytes packet = ipv6_packet(address("2001:db8:1::9"), address(sid), 64);
+    packet.resize(40);
+    append(packet, srh);
+    packet[4] = 0;
+    packet[5] = static_cast<std::uint8_t>(srh.size());
+    packet[6] = 43;
+    return pcap_record(ethernet(packet));
+  };
+  const Bytes capture = pcap_header() + to_sid("2001:db8:5::1", 1) + to_sid("2001:db8:5::1", 1) +
+                        to_sid("2001:db8:5::1", 0) + to_sid("2001:db8:5::2", 1);
+  const auto object = replay_json({{"west", capture}});
+  EXPECT_EQ(object.at("forwarded").at("east"), 3);
+  const json first = {
+      {"prefix", "2001:db8:5::1/128"}, {"packets", 2}, {"bytes", 128}, {"errors", 1}};
+  const json third = {{"prefix", "2001:db8:5::3/128"}, {"packets", 0}, {"bytes", 0}, {"errors", 0}};
+  EXPECT_EQ(object.at("sids"), (json{first, third}));
+  const auto table = replay(capture);
+  EXPECT_THAT(table.out, HasSubstr("SIDs that count\n"
+                                   "  2001:db8:5::1/128            packets 2 bytes 128 errors 1\n"
+                                   "  2001:db8:5::3/128            packets 0 bytes 0 errors 0\n"));
+  config_ = directory_.write("router.conf", std::string(kConfig));
+  EXPECT_THAT(replay(capture).out, ::testing::Not(HasSubstr("SIDs that count")));
+}
+
 TEST_F(ReplayTest, CutsOffTheTrailerOfAnEthernetFrame) {
   const auto object =
       replay_json({{"west", pcap_header() + pcap_record(ethernet(good() + Bytes(4, 0xee)))}});
