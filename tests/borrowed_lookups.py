@@ -16,7 +16,7 @@ ROOTS = [
     r"sidestep::lookup::Fib::output\(sidestep::rules::Flow const&\) const",
     r"sidestep::lookup::Fib::table\(.*\) const",
     r"sidestep::lookup::Fib::(in|out)put_by_walk\(.*\) const",
-    r"sidestep::fib::IntervalTrie::lookup\(.*\) const",
+    r"sidestep::fib::finish_lookup\(.*\)",
     r"sidestep::fib::IntervalTrie::lookup_batch\(.*\) const",
     r"sidestep::fib::N_\w+::lookup_(one|many)_here\(.*\)",
 ]

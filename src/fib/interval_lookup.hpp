@@ -156,19 +156,17 @@ struct TrieView {
   const auto chunk = static_cast<std::uint32_t>(high >> 16);
   std::uint32_t rest = chunk;
   const TrieRef top = view.top[high >> 48].load(std::memory_order_acquire);
-  if (top == 0) [[unlikely]]
-    return kRootLeaf;
+  if (top == 0) return kRootLeaf;
   const TrieRef first = trie_direct_step(view, top, rest);
   const TrieRef second = trie_direct_step(view, first, rest);
   const TrieRef third = trie_direct_step(view, second, rest);
   // Whoever goes deeper has taken a wrong turn behind that.
   const TrieRef deeper = (top | first | second | third) & kTrieDeeperBit;
-  if ((deeper | (third & kTrieIndexBits)) == 0) [[likely]] {
+  if ((deeper | (third & kTrieIndexBits)) == 0) {
     TrieRef ref = trie_search_step(view, third, chunk);
-    if (!is_deeper(ref)) [[likely]] {
+    if (!is_deeper(ref)) {
       ref = trie_search_step(view, ref, chunk);
-      if (is_leaf(ref)) [[likely]]
-        return trie_payload_of(ref);
+      if (is_leaf(ref)) return trie_payload_of(ref);
     }
   }
   return finish_lookup(view, top, address, kTrieTopBits, chunk, chunk);
