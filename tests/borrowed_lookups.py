@@ -18,7 +18,7 @@ ROOTS = [
     r"sidestep::lookup::Fib::(in|out)put_by_walk\(.*\) const",
     r"sidestep::fib::finish_lookup\(.*\)",
     r"sidestep::fib::IntervalTrie::lookup_batch\(.*\) const",
-    r"sidestep::fib::N_\w+::lookup_(one|many)_here\(.*\)",
+    r"sidestep::fib::N_\w+::lookup_many_here\(.*\)",
 ]
 ALLOWED = {
     r"sidestep::assert_failed\(.*\)": "ends the program",

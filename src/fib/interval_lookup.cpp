@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batched lookup.
 //
-// A lookup is a chain of three to five dependent loads, and a processor that waits for one chain at a time waits most of
-// its time. So a block of lookups advances together, one step each per round: a round computes where the next load of each
-// goes and prefetches it, and by the time the round comes back the line is there. The first two steps (the array by 16 bits,
-// the direct node under it) are the same for nearly all addresses, hence written out; after them the lookups that stand
-// at a search node are kept in a list, and leave it with their leaf. The few that go on into another chunk of the address
-// are finished one by one.
+// A lookup is a chain of three to six dependent loads, and a processor that waits for one chain at a time waits most of its
+// time. So a block of lookups advances together, one step each per round: a round computes where the next load of each goes
+// and prefetches it, and by the time the round comes back the line is there. The first two steps (the array by 16 bits, the
+// direct node under it) are the same for nearly all addresses, hence written out; after them the lookups that stand at a
+// further array are kept in one list and those at a search node in another, and leave it with their leaf. The few that go on
+// into another chunk of the address are finished one by one.
 //
 // The file is compiled once per vector extension (Highway), and the best one is chosen when the program runs.
 #undef HWY_TARGET_INCLUDE
@@ -48,12 +48,19 @@ struct Block {
   std::uint8_t indexing[kBlock];   // lookups that stand at a further array, or go deeper
 };
 
+// The leaf of a lookup that goes on in the next chunk.
+HWY_INLINE TrieRef finish_deeper(const TrieView& view, TrieRef ref, const std::uint8_t* key) {
+  net::Ipv6Address address;
+  std::memcpy(address.bytes.data(), key, sizeof address.bytes);
+  return trie_leaf_ref(finish_lookup(view, ref, address, kTrieTopBits, 0, 0));
+}
+
 template <typename Count>
 HWY_INLINE void lookup_block(const TrieView view, const std::uint8_t* keys, std::size_t stride,
                              LeafId* refs, Count count) {
   Block block;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t high = trie_first_half_of(keys + i * stride);
+    const std::uint64_t high = net::load_be64(keys + i * stride);
     std::uint32_t rest = static_cast<std::uint32_t>(high >> 16);
     block.biased_chunk[i] = SearchNode::biased(rest);
     const std::atomic<TrieRef>* top = view.top + (high >> 48);
@@ -85,9 +92,7 @@ HWY_INLINE void lookup_block(const TrieView view, const std::uint8_t* keys, std:
     for (std::size_t a = 0; a < standing; ++a) {
       const std::size_t i = block.indexing[a];
       if (HWY_UNLIKELY(is_deeper(refs[i]))) {
-        net::Ipv6Address address;
-        std::memcpy(address.bytes.data(), keys + i * stride, sizeof address.bytes);
-        refs[i] = trie_leaf_ref(finish_lookup(view, refs[i], address, kTrieTopBits, 0, 0));
+        refs[i] = finish_deeper(view, refs[i], keys + i * stride);
         continue;
       }
       const TrieRef ref = TrieView::load(block.place[i]);
@@ -107,9 +112,7 @@ HWY_INLINE void lookup_block(const TrieView view, const std::uint8_t* keys, std:
     for (std::size_t a = 0; a < standing; ++a) {
       const std::size_t i = block.searching[a];
       if (HWY_UNLIKELY(has_index(refs[i]))) {  // deeper
-        net::Ipv6Address address;
-        std::memcpy(address.bytes.data(), keys + i * stride, sizeof address.bytes);
-        refs[i] = trie_leaf_ref(finish_lookup(view, refs[i], address, kTrieTopBits, 0, 0));
+        refs[i] = finish_deeper(view, refs[i], keys + i * stride);
         continue;
       }
       const SearchNode& node = view.node(refs[i]);

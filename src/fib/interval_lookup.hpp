@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include <sidestep/net/address.hpp>
+#include <sidestep/net/wire.hpp>
 
 #include "fib/interval_pools.hpp"
 
@@ -46,13 +47,6 @@ inline std::uint32_t trie_chunk_of(const net::Ipv6Address& address, unsigned pos
   std::uint32_t chunk = 0;
   std::memcpy(&chunk, address.bytes.data() + position / 8, position == 112 ? 2 : 4);
   return std::endian::native == std::endian::little ? std::byteswap(chunk) : chunk;
-}
-
-/// The first 64 bits of an address.
-inline std::uint64_t trie_first_half_of(const std::uint8_t* address) noexcept {
-  std::uint64_t high = 0;
-  std::memcpy(&high, address, sizeof high);
-  return std::endian::native == std::endian::little ? std::byteswap(high) : high;
 }
 
 /// What a lookup reads of a trie and its pools. Acquire loads pair with the release stores of updates: what a reference
@@ -152,7 +146,7 @@ struct TrieView {
 /// processor can be busy with the next lookup while this one waits for memory.
 [[nodiscard]] inline LeafId lookup_one(const TrieView& view,
                                        const net::Ipv6Address& address) noexcept {
-  const std::uint64_t high = trie_first_half_of(address.bytes.data());
+  const std::uint64_t high = net::load_be64(address.bytes.data());
   const auto chunk = static_cast<std::uint32_t>(high >> 16);
   std::uint32_t rest = chunk;
   const TrieRef top = view.top[high >> 48].load(std::memory_order_acquire);

@@ -53,6 +53,12 @@ Shape shape_of(const Path& path, bool inserted) noexcept {
   return {count - 1, left, has_hmac};
 }
 
+Path path_of(const fib::Seg6Encap& encap) noexcept {
+  using fib::Seg6Mode;
+  const bool reduced = encap.mode == Seg6Mode::kEncapRed || encap.mode == Seg6Mode::kL2EncapRed;
+  return {encap.segments, encap.hmac_key_id, reduced};
+}
+
 /// The secret to sign with, or why the path cannot be signed.
 struct Signer {
   DropReason reason = DropReason::kNone;
@@ -185,8 +191,7 @@ DropReason insert_srh(Packet& packet, const Path& path, const Surroundings& arou
 Wanted run_headend(Packet& packet, const fib::Seg6Encap& encap,
                    const Surroundings& around) noexcept {
   using fib::Seg6Mode;
-  const bool reduced = encap.mode == Seg6Mode::kEncapRed || encap.mode == Seg6Mode::kL2EncapRed;
-  const Path path{encap.segments, encap.hmac_key_id, reduced};
+  const Path path = path_of(encap);
   DropReason reason = DropReason::kNone;
   switch (encap.mode) {
     case Seg6Mode::kInline:
@@ -206,11 +211,8 @@ Wanted run_headend(Packet& packet, const fib::Seg6Encap& encap,
 }
 
 std::size_t growth_of(const fib::Seg6Encap& encap) noexcept {
-  using fib::Seg6Mode;
-  const bool reduced = encap.mode == Seg6Mode::kEncapRed || encap.mode == Seg6Mode::kL2EncapRed;
-  const Path path{encap.segments, encap.hmac_key_id, reduced};
-  const bool inserted = encap.mode == Seg6Mode::kInline;
-  return shape_of(path, inserted).size() + (inserted ? 0 : net::kIpv6HeaderSize);
+  const bool inserted = encap.mode == fib::Seg6Mode::kInline;
+  return shape_of(path_of(encap), inserted).size() + (inserted ? 0 : net::kIpv6HeaderSize);
 }
 
 }  // namespace sidestep::srv6
