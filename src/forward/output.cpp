@@ -88,9 +88,8 @@ const fib::Seg6Encap* headend_of(const fib::Dst& dst) {
 
 /// Takes a packet of our own through the headends on its way, if any: kNone, or why it cannot be sent.
 DropReason pass_headends(Pipeline& pipeline, Packet& packet, net::Ipv6Address& neighbor_key) {
-  constexpr int kHeadendsMax = 8;
   for (int i = 0; const fib::Seg6Encap* headend = headend_of(packet.dst.get()); ++i) {
-    if (i == kHeadendsMax) return DropReason::kTunnelRecursion;
+    if (i == kEncapsulationsMax) return DropReason::kTunnelRecursion;
     const DropReason reason = encapsulate_own(pipeline, packet, *headend, neighbor_key);
     if (reason != DropReason::kNone) return reason;
     // Through a SID of its own the router would have to receive the packet again.

@@ -24,8 +24,7 @@ using packet::DropReason;
 using packet::Snmp;
 using srv6::LocalSrhResult;
 
-// How deep the kernel lets routes with an encapsulation lead to each other.
-constexpr std::uint8_t kEncapsulationsMax = 8;
+static_assert(kEncapsulationsMax <= SidCounters::kUnderWayMax);
 
 srv6::Policy policy_of(const Pipeline& pipeline, const Transit& transit) {
   return {.require_hmac = transit.ingress->conf.seg6_require_hmac,

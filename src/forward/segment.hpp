@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "forward/pipeline.hpp"
 
 namespace sidestep::forward {
+
+/// How deep the kernel lets routes with an encapsulation lead to each other.
+inline constexpr std::uint8_t kEncapsulationsMax = 8;
 
 /// Runs what a route's encapsulation asks for: an SRv6 behavior (RFC 8986 §4) or a headend (§5), then the lookup that
 /// it wants.

@@ -80,9 +80,9 @@ void emit_hmac(std::span<std::uint8_t> srh, const Path& path, const net::Ipv6Add
   std::ranges::fill(tlv, std::uint8_t{0});
   tlv[0] = net::Srh::kTlvHmac;
   tlv[1] = net::Srh::kHmacTlvSize - 2;
-  net::store_be32(&tlv[4], path.hmac_key_id);
+  net::store_be32(&tlv[kHmacKeyIdOffset], path.hmac_key_id);
   const auto digest = sign_srh(srh, source, path.hmac_key_id, secret);
-  std::ranges::copy(digest, tlv.begin() + 8);
+  std::ranges::copy(digest, tlv.begin() + kHmacDigestOffset);
 }
 
 /// Fixed fields and segments; `last` is the last segment of the path when it is not one of the configured ones.

@@ -25,8 +25,6 @@ namespace {
 constexpr std::size_t kBlockSize = 64;  // of both hash functions
 constexpr std::size_t kSegmentSize = 16;
 constexpr std::size_t kFixedText = kSegmentSize + 6;
-constexpr std::size_t kKeyIdOffset = 4;   // within the TLV
-constexpr std::size_t kDigestOffset = 8;  // within the TLV
 
 using Block = std::array<std::uint8_t, kBlockSize>;
 
@@ -95,11 +93,11 @@ bool verify_hmac(const net::RoutingHeader& srh, const net::Ipv6Address& source,
   const auto bytes = srh.bytes();
   if (bytes[4] >= kHmacSegmentsMax) return false;
   const auto tlv = bytes.last(net::Srh::kHmacTlvSize);
-  const std::uint32_t key_id = net::load_be32(&tlv[kKeyIdOffset]);
+  const std::uint32_t key_id = net::load_be32(&tlv[kHmacKeyIdOffset]);
   const auto found = secrets.find(key_id);
   if (found == secrets.end()) return false;
   const HmacSecret::Digest digest = sign_srh(bytes, source, key_id, found->second);
-  return CRYPTO_memcmp(digest.data(), &tlv[kDigestOffset], digest.size()) == 0;
+  return CRYPTO_memcmp(digest.data(), &tlv[kHmacDigestOffset], digest.size()) == 0;
 }
 
 }  // namespace sidestep::srv6

@@ -44,6 +44,10 @@ class HmacSecret {
 /// By key id.
 using HmacSecrets = std::map<std::uint32_t, HmacSecret>;
 
+// Within the HMAC TLV (RFC 8754 §2.1.2).
+inline constexpr std::size_t kHmacKeyIdOffset = 4;
+inline constexpr std::size_t kHmacDigestOffset = 8;
+
 /// More segments than this are not signed (the kernel's text has at most 255 bytes).
 inline constexpr std::size_t kHmacSegmentsMax = 14;
 

@@ -20,14 +20,12 @@
 
 #include "kernel/kernel_router.hpp"
 #include "kernel/lookup_comparison.hpp"
-#include "kernel/netns.hpp"
+#include "kernel/oracle_report.hpp"
 
 namespace {
 
 using namespace sidestep;          // NOLINT: a program
 using namespace sidestep::kernel;  // NOLINT
-
-constexpr int kSkipped = 77;
 
 struct Options {
   unsigned configs = 300;
@@ -138,9 +136,7 @@ int run_random(const Options& options) {
       total.lines, total.failed_lines, total.flows, total.erroring_flows, total.other_choices,
       unexplained + explained, explained);
   if (seen_once != 0) fmt::print("  {} configurations differed once, and not again\n", seen_once);
-  for (const auto& [heading, count] : explanations) {
-    fmt::print("  {} explained by docs/kernel-differences.md, \"{}\"\n", count, heading);
-  }
+  print_explained(explanations);
   return unexplained == 0 ? 0 : 1;
 }
 
@@ -157,11 +153,7 @@ int main(int argc, char** argv) {
   app.add_option("--config", options.config, "compare this file instead");
   app.add_option("--flow", options.flow, "with --config: ADDRESS [from A] [iif DEV] …");
   CLI11_PARSE(app, argc, argv);
-  std::string why;
-  if (!namespaces_available(why)) {
-    fmt::print("SKIPPED: {} configurations x {} flows not compared with the kernel: {}\n",
-               options.configs, options.flows, why);
+  if (must_skip(fmt::format("{} configurations x {} flows", options.configs, options.flows)))
     return kSkipped;
-  }
   return options.config.empty() ? run_random(options) : run_file(options);
 }

@@ -21,7 +21,7 @@
 
 #include "io/capture_reader.hpp"
 #include "kernel/lookup_comparison.hpp"
-#include "kernel/netns.hpp"
+#include "kernel/oracle_report.hpp"
 #include "kernel/our_packets.hpp"
 #include "kernel/packet_explanation.hpp"
 #include "kernel/random_packets.hpp"
@@ -30,8 +30,6 @@ namespace {
 
 using namespace sidestep;          // NOLINT: a program
 using namespace sidestep::kernel;  // NOLINT
-
-constexpr int kSkipped = 77;
 
 struct Options {
   std::string config;
@@ -214,12 +212,6 @@ DeviceFrame parse_frame(const std::string& argument) {
   return frame;
 }
 
-void print_explained(const std::map<std::string, std::uint64_t>& explained) {
-  for (const auto& [heading, count] : explained) {
-    fmt::print("  {} explained by docs/kernel-differences.md, \"{}\"\n", count, heading);
-  }
-}
-
 int run_file(const Options& options) {
   std::vector<DeviceFrame> frames;
   for (const auto& capture : options.captures) {
@@ -304,11 +296,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed, "seed of the first");
   app.add_option("--show", options.shown_max, "differences to shrink and show");
   CLI11_PARSE(app, argc, argv);
-  std::string why;
-  if (!namespaces_available(why)) {
-    fmt::print("SKIPPED: {} configurations x {} packets not compared with the kernel: {}\n",
-               options.configs, options.packets, why);
+  if (must_skip(fmt::format("{} configurations x {} packets", options.configs, options.packets)))
     return kSkipped;
-  }
   return options.config.empty() ? run_random(options) : run_file(options);
 }

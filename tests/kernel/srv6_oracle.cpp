@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "kernel/netns.hpp"
+#include "kernel/oracle_report.hpp"
 #include "kernel/our_packets.hpp"
 #include "kernel/packet_explanation.hpp"
 #include "kernel/random_srv6.hpp"
@@ -24,8 +24,6 @@ namespace {
 
 using namespace sidestep;          // NOLINT: a program
 using namespace sidestep::kernel;  // NOLINT
-
-constexpr int kSkipped = 77;
 
 struct Options {
   unsigned configs = 5;
@@ -156,8 +154,7 @@ void print_totals(const Options& options, const Totals& totals) {
   fmt::print("  {} groups of {} were sent again one by one\n", totals.groups_again, options.group);
   if (totals.not_implemented != 0)
     fmt::print("  {} differ because ours says not_implemented\n", totals.not_implemented);
-  for (const auto& [heading, count] : totals.explained)
-    fmt::print("  {} explained by docs/kernel-differences.md, \"{}\"\n", count, heading);
+  print_explained(totals.explained);
   for (const auto& [verdict, count] : totals.verdicts) fmt::print("  {:>8} {}\n", count, verdict);
 }
 
@@ -173,12 +170,8 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed, "seed of the first");
   app.add_option("--show", options.shown_max, "differences to show");
   CLI11_PARSE(app, argc, argv);
-  std::string why;
-  if (!namespaces_available(why)) {
-    fmt::print("SKIPPED: {} configurations x {} packets not compared with the kernel: {}\n",
-               options.configs, options.packets, why);
+  if (must_skip(fmt::format("{} configurations x {} packets", options.configs, options.packets)))
     return kSkipped;
-  }
   Totals totals;
   for (unsigned i = 0; i < options.configs; ++i) run_config(options.seed + i, options, totals);
   print_totals(options, totals);
